@@ -12,6 +12,7 @@
 # The processes run without a network and without privileges where that can be had, in folders that are removed. The last
 # line but one has the share of the calls that were refused for their arguments, and that were suspended inside; the last is
 # "N passed, N failed, N skipped", of processes.
+: "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/calls
 calls=1000000 each=10000 seed=1 asan=''

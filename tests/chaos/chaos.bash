@@ -7,6 +7,7 @@
 # failed is printed with what was wrong; appended to the file of seeds it is run first from then on.
 # PHP names another php, SPINDLE_EXTENSION and SPINDLE_FAULTS_MODULE other modules. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
+: "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/chaos
 minutes=2 seed='' frozen=$here/seeds

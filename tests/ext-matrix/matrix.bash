@@ -17,6 +17,7 @@
 #   // needs: stdin                            its standard input gets five lines, one every 100 ms
 #   // ini: NAME=VALUE                         for what ini_set() may not set; $MATRIX_TMP stands for the scratch folder
 #   // limit: SECONDS                          after which the process is killed, default 300
+: "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/ext-matrix
 php='' ext='' shim='' cases=$here/cases stock=0 keep=0 discard=0

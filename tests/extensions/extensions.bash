@@ -11,6 +11,7 @@
 #   // with: NAME...            other extensions that it uses; one that is not there: the case is skipped
 #   // ini: NAME=VALUE          for what ini_set() may not set
 #   // stdin                    its standard input gets a line now and then
+: "${root:?a part of a runner, which sources it}"
 
 php='' ext='' more='' keep=0 seeds='0 1 2'
 only=()

@@ -6,7 +6,7 @@
 # Without --all it plays the storms and a few of the calls in turn. --only takes a glob on the name of a scene.
 # PHP names another php, SPINDLE_EXTENSION and SPINDLE_FAULTS_MODULE other modules. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
-
+: "${root:?a part of a runner, which sources it}"
 
 case ${1-} in -h | --help) usage; exit 0 ;; esac
 find_php

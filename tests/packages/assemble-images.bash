@@ -6,6 +6,7 @@
 #
 # They are named as the official ones, in buildah's storage on this machine: `buildah rmi` removes them. It needs root, buildah,
 # debootstrap, and Debian's archive. What is left out of a recipe is what asks other servers: keys, signatures, PECL's channels.
+: "${root:?a part of a runner, which sources it}"
 
 [ $# -eq 2 ] || die "see assemble-images.bash"
 recipe=$(realpath "$1") tarball=$(realpath "$2")

@@ -8,6 +8,7 @@
 # composer.lock, in the versions that composer.json asks for: composer and its dependencies, illuminate's container and
 # contracts, symfony's console, event dispatcher, filesystem, finder, process, string, contracts, and its polyfills for what
 # the PHP lacks, webmozart's assert, and psr's container, event dispatcher, log and simple cache.
+: "${root:?a part of a runner, which sources it}"
 
 [ $# -ge 4 ] || die "see assemble-pie.bash"
 folder=$1 pie=$2 attestation=$3

@@ -1,4 +1,5 @@
 # Sourced by `run`: the cases, a function each.
+: "${root:?a part of a runner, which sources it}"
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 # (8.2). Its source, and those of the libraries that its extensions need, are the source packages of the distribution;
 # SPINDLE_PHP_SOURCE names the archive of another release of PHP. It lies where official images have it, with what they enable,
 # less the extensions that take more libraries. A bash of Debian is added, for the suites' runners.
+: "${root:?a part of a runner, which sources it}"
 
 # shellcheck source=tests/apt.bash
 . "$root/tests/apt.bash"

@@ -7,6 +7,7 @@
 # from; `alpine.bash` says what Alpine takes. Roots lie in SPINDLE_ROOTS (/tmp/roots); they are kept, and used again. A command
 # runs in mount and process namespaces of its own, which end with it: this tree and Rust's folders are there under their own
 # names, cargo builds into the root's folder /target, and the tree's folder build is the root's /target/build.
+: "${root:?a part of a runner, which sources it}"
 
 port=$1
 shift

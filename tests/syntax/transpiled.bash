@@ -1,10 +1,12 @@
 # Runs each program of tests/syntax/programs twice: as it is, and as the plain PHP that `spindle transpile` makes of it, with
 # async.syntax off. Both must end with status 0 and print the same.
 #
-#   tests/syntax/run --transpiled [PROGRAM...]
+#   tests/php-src/run --transpiled [PROGRAM...]
 #
 # The last line is "N passed, N failed". PHP names another php, SPINDLE_EXTENSION another module, SPINDLE another launcher.
+: "${root:?a part of a runner, which sources it}"
 
+find_php
 find_extension
 spindle=$(realpath -m "${SPINDLE:-$root/build/spindle}")
 [ -f "$spindle" ] || die "there is no $spindle; 'make build' makes it"

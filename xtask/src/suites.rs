@@ -22,7 +22,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "rust",
         tells: "the Rust tests, in and beside the crates: time as a number, hooks against the originals, the patcher on C fixtures",
-        run: "PROPTEST_RNG_SEED=$SEED tests/run-rust \"${@:---workspace}\"",
+        run: "PROPTEST_RNG_SEED=$SEED bash tests/rust.bash \"${@:---workspace}\"",
         needs: "",
         cases: "$CARGO nextest list --cargo-quiet --workspace",
         ..DAILY
@@ -30,7 +30,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "loom",
         tells: "every interleaving of the structures that threads share",
-        run: "RUSTFLAGS='--cfg loom' tests/run-rust -p spindle-inbox --release --target-dir \"$TARGET/loom\" \"$@\"",
+        run: "RUSTFLAGS='--cfg loom' bash tests/rust.bash -p spindle-inbox --release --target-dir \"$TARGET/loom\" \"$@\"",
         needs: "",
         cases: "RUSTFLAGS='--cfg loom' $CARGO nextest list --cargo-quiet -p spindle-inbox --release --target-dir \"$TARGET/loom\"",
         ..DAILY
@@ -63,9 +63,9 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "observers",
         tells: "debuggers, profilers and tracers across coroutines: Xdebug, pcov, Excimer, Tideways, and the engine's observers",
-        run: "tests/observers/run \"$@\"",
+        run: "tests/sapi/run --observers \"$@\"",
         nightly: Some("--phpt"),
-        cases: "tests/observers/run --list",
+        cases: "tests/sapi/run --observers --list",
         ..DAILY
     },
     Suite {
@@ -137,7 +137,7 @@ pub const SUITES: &[Suite] = &[
         name: "compositions",
         tells: "programs that compose features of PHP at random, beside PHP alone; more of them: PROGRAMS=2000",
         run: "[ $# -gt 0 ] || set -- --programs \"${PROGRAMS:-100}\"
-            tests/compositions/run \"$@\"",
+            tests/extensions/run --compositions \"$@\"",
         nightly: Some("--programs 2000"),
         cases: "echo \"seeds 1 to ${PROGRAMS:-100}\"; ls tests/compositions/found 2>/dev/null || :",
         ..DAILY
@@ -145,7 +145,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "syntax",
         tells: "the lexer and the rewriter against PHP's own lexer and 20,000 real sources",
-        run: "tests/syntax/run \"$@\"",
+        run: "tests/php-src/run --syntax \"$@\"",
         needs: "",
         cases: "ls tests/syntax/probes; echo 'sources of PHP and of applications, which are fetched'",
         ..DAILY
@@ -153,7 +153,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "transpiled",
         tells: "programs with the operators, and the plain PHP that `spindle transpile` makes of them: both print the same",
-        run: "tests/syntax/run --transpiled \"$@\"",
+        run: "tests/php-src/run --transpiled \"$@\"",
         cases: "ls tests/syntax/programs",
         ..DAILY
     },
@@ -224,14 +224,14 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "docs",
         tells: "every example of README.md and docs/",
-        run: "tests/run-docs \"$@\"",
+        run: "tests/docs/run \"$@\"",
         cases: "grep -nE '^```(php|console)$' README.md docs/*.md docs/*/*.md",
         ..DAILY
     },
     Suite {
         name: "types",
         tells: "what analysers infer of packages/ide-helper, and that it happens; SPINDLE_ANALYSER names Mago",
-        run: "tests/types/run \"$@\"",
+        run: "tests/docs/run --types \"$@\"",
         cases: "ls tests/types/cases",
         ..DAILY
     },
@@ -269,7 +269,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "asan",
         tells: "the phpt tests with Spindle built for AddressSanitizer",
-        run: "tests/asan/run \"$@\"",
+        run: "tests/run-phpt --asan \"$@\"",
         needs: "",
         cases: "phpt tests/phpt",
         ..NIGHTLY

@@ -16,6 +16,7 @@ use crate::{
 pub const USAGE: &str = "\
 xtask test [NAME...] [-- OPTION...]   runs suites of tests, with options of their own; without a name those of `make test`
 xtask test --nightly [NAME...]        runs them, or all that have more to tell by night, with what takes its time
+xtask test --stall [NAME...]          runs them while their PHP processes stand still now and then: what depends on milliseconds fails
 xtask test --list                     lists the suites; with names, or with --cases, the cases of these, or of all
     SEED is what tests draw from: a number (7), or `random`. SPINDLE_EXTENSION names a module to test in place of the release
     build. A skip that tests/may-skip does not name, and a suite without its closing line, have failed.";
@@ -24,7 +25,7 @@ pub fn run(root: &Path, words: &[String]) -> ExitCode {
     let mut words = words.splitn(2, |word| word == "--");
     let (words, options) = (words.next().unwrap_or_default(), words.next());
     let (flags, names): (Vec<_>, Vec<_>) = words.iter().map(String::as_str).partition(|word| word.starts_with('-'));
-    if let Some(unknown) = flags.iter().find(|flag| !["--list", "--cases", "--nightly"].contains(flag)) {
+    if let Some(unknown) = flags.iter().find(|flag| !["--list", "--cases", "--nightly", "--stall"].contains(flag)) {
         return wrong(&format!("there is no option {unknown}\n{USAGE}"));
     }
     if let Some(unknown) = names.iter().find(|name| SUITES.iter().all(|suite| suite.name != **name)) {
@@ -36,7 +37,15 @@ pub fn run(root: &Path, words: &[String]) -> ExitCode {
         [] => suite.options(nightly).is_some(),
         names => names.contains(&suite.name),
     };
-    let door = Door { root, target: target(root), seed: seed(), nightly, options, made: HashMap::new() };
+    let door = Door {
+        root,
+        target: target(root),
+        seed: seed(),
+        nightly,
+        stall: flags.contains(&"--stall"),
+        options,
+        made: HashMap::new(),
+    };
     let meant = SUITES.iter().filter(|suite| is_meant(suite));
     match (flags.contains(&"--cases"), flags.contains(&"--list")) {
         (false, false) => door.run_all(meant.collect(), names.is_empty()),
@@ -78,6 +87,7 @@ struct Door<'a> {
     target: PathBuf,
     seed: String,
     nightly: bool,
+    stall: bool,
     /// What follows `--`.
     options: Option<&'a [String]>,
     /// Whether what suites need could be made, by its commands.
@@ -87,7 +97,11 @@ struct Door<'a> {
 impl Door<'_> {
     /// Returns the command that runs a text of bash.
     fn bash(&self, text: &str) -> Command {
-        let mut command = Command::new("bash");
+        self.prepared(Command::new("bash"), text)
+    }
+
+    /// Completes a command that is given the arguments of bash.
+    fn prepared(&self, mut command: Command, text: &str) -> Command {
         command.current_dir(self.root).env("SEED", &self.seed).env("TARGET", &self.target);
         if env::var_os("CARGO").is_none() {
             command.env("CARGO", "cargo");
@@ -150,7 +164,14 @@ impl Door<'_> {
         };
         let own = suite.options(self.nightly || suite.daily.is_none()).filter(|_| self.options.is_none());
         let own = own.unwrap_or_default();
-        let mut command = self.bash(&format!("set -- {own} \"$@\"\n{run}"));
+        let shell = if self.stall {
+            let mut stalled = Command::new("php");
+            stalled.args(["tests/stall.php", "bash"]);
+            stalled
+        } else {
+            Command::new("bash")
+        };
+        let mut command = self.prepared(shell, &format!("set -- {own} \"$@\"\n{run}"));
         command.args(self.options.unwrap_or_default());
         let closing = judge::run(self.root, suite.name, &mut command);
         if let Some(closing) = &closing

@@ -2,6 +2,7 @@
 # prints with what each case expects at its top, as regular expressions. No server and no extension is needed.
 #
 #   extensions/run --matrix-itself [--php php]
+: "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/ext-matrix/selftest
 passed=0 failed=0

@@ -1,22 +1,12 @@
-#!/usr/bin/env bash
 # Holds the lexer and the rewriter of crates/syntax against PHP's own lexer and real sources: PHP's tests, PHP libraries and
 # applications of the distribution, what is installed, and tests/syntax/probes.
 #
-#   tests/syntax/run [--transpiled [PROGRAM...]]
+#   tests/php-src/run --syntax
 #
-# --transpiled is another suite: programs with the operators, and what `spindle transpile` makes of them (transpiled.bash).
 # What is fetched stays in build/. The last line is "N passed, N failed"; a file is a test.
-set -euo pipefail
+: "${root:?a part of a runner, which sources it}"
 
-# shellcheck source=tests/runner.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
 find_php
-if [ "${1-}" = --transpiled ]; then
-    shift
-    # shellcheck source=tests/syntax/transpiled.bash
-    . "$here/transpiled.bash"
-    exit
-fi
 version=$("$php" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
 readonly applications=(wordpress phpmyadmin phpunit composer) least=20000
 readonly store=$root/build/php-applications

@@ -1,9 +1,8 @@
-#!/usr/bin/env php
 <?php
 /*
  * Checks the types in packages/ide-helper: what an analyser infers of them, and that this is what happens.
  *
- *     tests/types/run [--only NAME] [--list]
+ *     tests/docs/run --types [--only NAME] [--list]
  *
  * Each file of cases/ is run, without the lines marked // ERROR: PHP checks the types of what it passes on. Then an analyser reads it,
  * which must find an error in each of these lines and in no other. That is Mago, by the name in SPINDLE_ANALYSER or on the PATH
@@ -14,10 +13,8 @@
 
 declare(strict_types=1);
 
-require dirname(__DIR__) . '/runner.php';
-
-$options = Runner\options([]);
-$root = dirname(__DIR__, 2);
+$options = Runner\options(['types']);
+$root = ROOT;
 $extension = Runner\extension();
 $analyser = getenv('SPINDLE_ANALYSER') ?: trim((string) shell_exec('command -v mago'));
 if ($analyser !== '' && !is_executable($analyser)) {

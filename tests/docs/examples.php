@@ -1,10 +1,9 @@
-#!/usr/bin/env php
 <?php
 
 /**
  * Runs every example of README.md and docs/*.md with the extension that was built.
  *
- *     tests/run-docs [FILE...]
+ *     tests/docs/run [FILE...]
  *
  * An example in PHP is a block fenced as ```php. It must end with status 0 and print no warning. What it prints must be
  * the block fenced as ```output after it, if there is one; a time in seconds ("0.5 s") may be longer. A comment before the block excuses it, and says why:
@@ -19,9 +18,7 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/runner.php';
-
-$root = dirname(__DIR__);
+$root = ROOT;
 $extension = Runner\extension();
 $files = array_slice($argv, 1) ?: ["$root/README.md", ...glob("$root/docs/*.md"), ...glob("$root/docs/*/*.md")];
 $passed = $failed = $skipped = 0;
@@ -95,7 +92,7 @@ function console(string $block): array
 {
     preg_match_all('/^\$ (.*)$/m', $block, $commands);
     $echoed = array_map(fn($command) => 'echo ' . escapeshellarg("$ $command") . "\n$command\n", $commands[1]);
-    return ['bash', '-c', 'PATH=' . escapeshellarg(dirname(__DIR__) . '/build') . ":\$PATH\n" . implode($echoed)];
+    return ['bash', '-c', 'PATH=' . escapeshellarg(ROOT . '/build') . ":\$PATH\n" . implode($echoed)];
 }
 
 /**

@@ -1,5 +1,4 @@
-#!/usr/bin/env bash
-# Runs tests of Rust: run-rust [arguments of `cargo nextest run` and `cargo test --doc`...]
+# Runs tests of Rust: bash rust.bash [arguments of `cargo nextest run` and `cargo test --doc`...]
 #
 # cargo-nextest runs each test in a process of its own, all of them and each once (.config/nextest.toml); `cargo test --doc`
 # the examples in the docs. CARGO names another cargo. The last line is "N passed, N failed, N skipped"; the status is 0 only
@@ -8,7 +7,7 @@ set -uo pipefail
 
 cargo=${CARGO:-cargo}
 "$cargo" nextest --version >/dev/null 2>&1 ||
-    { echo "run-rust: there is no cargo-nextest; 'scripts/setup rust' installs it" >&2; exit 2; }
+    { echo "rust: there is no cargo-nextest; 'scripts/setup rust' installs it" >&2; exit 2; }
 log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 

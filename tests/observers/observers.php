@@ -1,10 +1,9 @@
-#!/usr/bin/env php
 <?php
 
 /**
  * Debuggers, profilers and tracers beside Spindle: they see of coroutines what they see of fibers.
  *
- *     tests/observers/run [--only NAME] [--list] [--phpt [MODE...]]
+ *     tests/sapi/run --observers [--only NAME] [--list] [--phpt [MODE...]]
  *
  * Debian's Xdebug, pcov, Excimer and Tideways, and a module of the tests (witness.c) that writes down what the engine tells
  * observers. --only takes one of the groups of checks, named like the functions below. With --phpt it is the phpt tests
@@ -14,7 +13,7 @@
 
 declare(strict_types=1);
 
-require dirname(__DIR__) . '/runner.php';
+require_once dirname(__DIR__) . '/runner.php';
 require __DIR__ . '/Dbgp.php';
 
 /** What scripts/setup installs for the tests: one that is missing is named as skipped. Others are tried where they are installed. */
@@ -478,7 +477,7 @@ function phpt(string $mode, string $folder = ''): void
 
 // --- what is wanted --------------------------------------------------------------------------------------------------
 
-$arguments = array_slice($argv, 1);
+$arguments = array_slice($argv, 2);
 $groups = ['witnesses', 'steps', 'traces', 'profiles', 'coverage', 'stacks', 'collections', 'tideways', 'excimer', 'extensions'];
 if ($arguments === ['--list']) {
     echo implode("\n", $groups), "\nphpt under Xdebug's modes\n";

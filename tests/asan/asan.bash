@@ -1,17 +1,13 @@
-#!/usr/bin/env bash
 # The phpt tests with Spindle's Rust and C built for AddressSanitizer.
 #
-#   run [arguments of tests/run-phpt...]
+#   tests/run-phpt --asan [arguments of tests/run-phpt...]
 #
 # It builds the module itself, if SPINDLE_EXTENSION names none that is built for it. PHP itself is as it is: its heap is malloc's here
 # (USE_ZEND_ALLOC=0), so the sanitizer sees what becomes of each block, and misuse by instrumented code and in libc's
 # functions. What it reports fails the suite, whatever the tests say. Leaks are not looked for: PHP leaves at its end what
 # the process's end frees. tests/asan/without lists the tests that cannot run so, with the reasons.
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
-set -euo pipefail
-
-# shellcheck source=tests/runner.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../runner.bash"
+: "${root:?a part of a runner, which sources it}"
 
 if [ -z "${SPINDLE_EXTENSION-}" ]; then
     # Rust's sanitizers are not stable yet: the variable lets a stable compiler take the option.
@@ -26,7 +22,7 @@ runtime=$(realpath "$(gcc -print-file-name=libasan.so)")
 [ -f "$runtime" ] || die "gcc has no libasan.so"
 make_work asan
 mkdir "$work/reports"
-gcc -shared -fPIC -O1 -Wall -o "$work/shallow.so" "$here/shallow.c"
+gcc -shared -fPIC -O1 -Wall -o "$work/shallow.so" "$root/tests/asan/shallow.c"
 
 # A module that is not instrumented, or a runtime that is not there, would find nothing: plant an error, and see it found.
 cat >"$work/planted.c" <<'C'
@@ -46,7 +42,7 @@ compgen -G "$work/planted-report.*" >/dev/null || die "the planted error was not
 # Other programs that tests and their runner call have the runtime too, and errors of their own (mawk has): only PHP's count.
 export ASAN_OPTIONS=$options:log_exe_name=1:log_path=$work/reports/report
 
-mapfile -t without < <(sed -E 's/ *#.*//; /^$/d' "$here/without")
+mapfile -t without < <(sed -E 's/ *#.*//; /^$/d' "$root/tests/asan/without")
 tests=()
 if [ $# -eq 0 ]; then
     tests=("$work/phpt")

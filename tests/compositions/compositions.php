@@ -1,11 +1,10 @@
-#!/usr/bin/env php
 <?php
 /**
  * Random compositions: programs whose jobs compose features of PHP and of its extensions, with values, exceptions, warnings, output
  * and destructors. Each is run by PHP alone, one job after the other, and by Spindle, all jobs at once beside others that are
  * cancelled. Their results must be the same.
  *
- *   run [--programs N] [--seed N] [--jobs N] [--show] [--keep]
+ *   extensions/run --compositions [--programs N] [--seed N] [--jobs N] [--show] [--keep]
  *
  * Runs the programs in the folder `found`, which have found something once, and N made ones (100) from the first --seed (1) on.
  * --seed with --show prints that program, and what each side makes of it; a copy of it in `found` stays the same when there are more

@@ -1,9 +1,9 @@
-#!/usr/bin/env php
 <?php
 /*
  * Runs a command while its PHP processes stand still at random, as they do on a machine that has others to run.
  *
- *     tests/stall [--run MS-MS] [--stop MS-MS] [--only REGEX] [--seed N] COMMAND...
+ *     cargo xtask test --stall NAME... [-- OPTION...]
+ *     php tests/stall.php [--run MS-MS] [--stop MS-MS] [--only REGEX] [--seed N] COMMAND...
  *
  * Each process below the command whose name matches --only (^php) runs for a while that is drawn from --run (5-80), is
  * stopped (SIGSTOP) for one drawn from --stop (50-500), and so on until it ends: no two processes at the same time, and
