@@ -98,7 +98,11 @@ compiled: rust
 test: ## everything: installs what it needs, starts the servers it needs
 	@scripts/setup test
 	@$(MAKE) compiled
-	@status=0; $(MAKE) lint || status=1; $(CARGO) xtask test || status=1; exit $$status
+	@$(MAKE) -k lint suites
+
+.PHONY: suites
+suites: rust
+	@$(CARGO) xtask test
 
 # One suite: `cargo xtask test --list` says which there are. With options: `cargo xtask test NAME -- OPTION...`.
 test-%: rust
