@@ -89,8 +89,54 @@ alone() { # SECONDS COMMAND...
     child=''
 }
 
-# What a case says of itself in comments at its top: `// needs: peer`.
+# What a case says of itself in comments at its top:
+#
+#   // needs: peer NAME         servers, as scripts/servers names them; one that does not start is a failure
+#   // needs: ext:NAME          other extensions; one that is there but not enabled is loaded, else the case is skipped
+#   // needs: file:PATH dns     what may be missing, too: a file, a name server of its own
+#   // needs: stdin             its standard input gets lines now and then
+#   // ini: NAME=VALUE          for what ini_set() may not set
+#   // limit: SECONDS           after which the process is killed, where its suite has no limit of its own
 header() { sed -n "s,^// $2: *,,p" "$1"; } # FILE NAME
+
+# Asks PHP which extensions are loaded, and where others are; one more folder of them may be named.
+find_extensions() { # [FOLDER]
+    loaded=$("$php" -m | tr '[:upper:]' '[:lower:]')
+    folders=("$("$php" -r 'echo ini_get("extension_dir");')")
+    [ -z "${1-}" ] || folders+=("$1")
+}
+
+# Adds to `modules` what loads an extension. Fails for one that is not installed.
+load() { # NAME
+    local name folder
+    name=$(tr '[:upper:]' '[:lower:]' <<<"$1")
+    if grep -qx "$name" <<<"$loaded" || { [ "$name" = opcache ] && grep -qx 'zend opcache' <<<"$loaded"; }; then return 0; fi
+    for folder in "${folders[@]}"; do
+        [ -f "$folder/$name.so" ] || continue
+        case $name in
+            xdebug | opcache) modules+=(-d "zend_extension=$folder/$name.so") ;;
+            *) modules+=(-d "extension=$folder/$name.so") ;;
+        esac
+        return 0
+    done
+    return 1
+}
+
+# Looks whether all is there that a case needs: sets `modules`, `skip` and `fail`, which say why not.
+look_at_needs() { # FILE
+    local need
+    modules=() skip='' fail=''
+    for need in $(header "$1" needs); do
+        case $need in
+            ext:*) load "${need#ext:}" || skip="PHP has no extension ${need#ext:}" ;;
+            file:*) [ -e "${need#file:}" ] || skip="there is no ${need#file:}" ;;
+            *)
+                [ -z "${missing[$need]:-}" ] || fail=${missing[$need]}
+                [ -z "${unavailable[$need]:-}" ] || skip="no $need: ${unavailable[$need]}"
+                ;;
+        esac
+    done
+}
 
 # Is a name one of those that are meant? With no glob in `only` each is.
 chosen() { # NAME

@@ -9,14 +9,8 @@
 # are moved to build/failed/matrix; --keep keeps all temporary files always, --discard none ever.
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
 #
-# What a case wants is in comments at its top:
-#   // needs: peer NAME                        servers, as scripts/servers names them; one that does not start is a failure
-#   // needs: ext:NAME file:PATH               what may be missing: the case is skipped then; an extension that is there
-#                                              but not enabled is loaded
-#   // needs: dns                              a name server of its own; skipped where that cannot be
-#   // needs: stdin                            its standard input gets five lines, one every 100 ms
-#   // ini: NAME=VALUE                         for what ini_set() may not set; $MATRIX_TMP stands for the scratch folder
-#   // limit: SECONDS                          after which the process is killed, default 300
+# What a case wants is in comments at its top: `header` in runner.bash. `$MATRIX_TMP` in an ini setting stands for the scratch folder;
+# the standard input has five lines, one every 100 ms; the limit is 300 seconds, if there is none.
 : "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/ext-matrix
@@ -65,8 +59,7 @@ for file in "${files[@]}"; do
 done
 
 start_servers
-loaded=$("$php" -m | tr '[:upper:]' '[:lower:]')
-extensions=$("$php" -r 'echo ini_get("extension_dir");')
+find_extensions
 export MATRIX_TMP=$work/tmp MATRIX_CANCELS=${MATRIX_CANCELS:-2000}
 
 # --- running ---------------------------------------------------------------------------------------------------------------
@@ -101,23 +94,7 @@ report() { tee -a "$work/results"; }
 : >"$work/results"
 for file in "${files[@]}"; do
     case=$(basename "$file" .php)
-    skip='' fail='' modules=()
-    for need in $(needs_of "$file"); do
-        case $need in
-            ext:*)
-                name=$(tr '[:upper:]' '[:lower:]' <<<"${need#ext:}")
-                if ! grep -qx "$name" <<<"$loaded"; then
-                    modules+=(-d extension="$name")
-                    [ -f "$extensions/$name.so" ] || skip="PHP has no extension $name"
-                fi
-                ;;
-            file:*) [ -e "${need#file:}" ] || skip="there is no ${need#file:}" ;;
-            *)
-                [ -z "${missing[$need]:-}" ] || fail=${missing[$need]}
-                [ -z "${unavailable[$need]:-}" ] || skip="no $need: ${unavailable[$need]}"
-                ;;
-        esac
-    done
+    look_at_needs "$file"
     if [ -n "$skip" ]; then
         echo "skip  $case: $skip" | report
         continue

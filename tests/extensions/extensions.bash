@@ -6,11 +6,7 @@
 # that are installed whatever takes a text is tried (any.php). --modules names one more folder of them. A case runs on stock PHP, two flows one after the other, and then as coroutines, under each of the seeds
 # for the order of who is ready. The last line is "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
 #
-# What a case wants is in comments at its top:
-#   // needs: peer NAME         servers, as the suite ext-matrix names them; one that does not start is a failure
-#   // with: NAME...            other extensions that it uses; one that is not there: the case is skipped
-#   // ini: NAME=VALUE          for what ini_set() may not set
-#   // stdin                    its standard input gets a line now and then
+# What a case wants is in comments at its top: `header` in runner.bash.
 : "${root:?a part of a runner, which sources it}"
 
 php='' ext='' more='' keep=0 seeds='0 1 2'
@@ -38,25 +34,15 @@ work_with_servers extensions
 
 # --- which extensions, and what their cases need -------------------------------------------------------------------------
 
-folder=$("$php" -r 'echo ini_get("extension_dir");')
-loaded=$("$php" -m | tr '[:upper:]' '[:lower:]')
+find_extensions "$more"
 built_in=$("$php" -n -m | sed '/^\[Zend/,$d; /^\[/d; /^$/d' | tr '[:upper:]' '[:lower:]')
-
-# The file of an extension that is not built in. Fails for one that is not installed.
-file_of() {
-    local dir
-    for dir in "$folder" "$more"; do
-        if [ -n "$dir" ] && [ -f "$dir/$1.so" ]; then echo "$dir/$1.so"; return; fi
-    done
-    return 1
-}
 
 reason() { sed -n "s/^$1: *//p" "$here/cannot-park"; }
 
 names=()
 while read -r name; do
     chosen "$name" && names+=("$name")
-done < <({ echo "$built_in"; for dir in "$folder" "$more"; do [ -z "$dir" ] || find "$dir" -maxdepth 1 -name '*.so' -printf '%f\n'; done | sed 's/\.so$//'; } |
+done < <({ echo "$built_in"; find "${folders[@]}" -maxdepth 1 -name '*.so' -printf '%f\n' | sed 's/\.so$//'; } |
     grep -vx spindle | sort -u)
 [ ${#names[@]} -gt 0 ] || die "no extension matches"
 verdicts=$(find "$root/crates" -path '*/src/*' -name verdicts.rs -exec sed -n '/fn of_module/,/^}/p' {} +)
@@ -71,24 +57,13 @@ export EXTENSIONS_TMP=$work/tmp MATRIX_TMP=$work/tmp
 
 # --- running ---------------------------------------------------------------------------------------------------------------
 
-# Modules that have to be loaded for an extension, in $modules.
-load() {
-    local file
-    if grep -qx "$1" <<<"$loaded" || { [ "$1" = opcache ] && grep -qx 'zend opcache' <<<"$loaded"; }; then return 0; fi
-    file=$(file_of "$1") || return 1
-    case $1 in
-        xdebug | opcache) modules+=(-d "zend_extension=$file") ;;
-        *) modules+=(-d "extension=$file") ;;
-    esac
-}
-
 lines() { while sleep 0.05 && echo line; do :; done; }
 
 worker() { # CASE OUT PHP-ARGUMENTS...   leaves its exit status in $status
     local case=$1 out=$2 input=/dev/null ini=() setting
     shift 2
     while read -r setting; do ini+=(-d "$setting"); done < <(header "$case" ini)
-    if grep -qx '// stdin' "$case"; then input=$work/stdin; rm -f "$input"; mkfifo "$input"; lines >"$input" 2>/dev/null & fi
+    if [[ " $(header "$case" needs | tr '\n' ' ') " == *' stdin '* ]]; then input=$work/stdin; rm -f "$input"; mkfifo "$input"; lines >"$input" 2>/dev/null & fi
     EXTENSIONS_OUT=$out alone 120 "$php" ${modules[@]+"${modules[@]}"} "$@" ${ini[@]+"${ini[@]}"} "$here/worker.php" "$case" "$name" \
         <"$input" >"$out.out" 2>"$out.err"
 }
@@ -102,7 +77,7 @@ for case in "$here"/cases/*.php; do
     echo "skip  $name: it is not installed" | report
 done
 for name in "${names[@]}"; do
-    case=$here/cases/$name.php modules=() why='' fault=''
+    case=$here/cases/$name.php
     if [ ! -f "$case" ]; then
         if [ -n "$(reason "$name")" ]; then continue; fi
         if [[ $verdicts == *"\"$name\""* ]]; then
@@ -111,15 +86,14 @@ for name in "${names[@]}"; do
         fi
         case=$here/any.php
     fi
-    for other in $(header "$case" with); do load "$other" || why="PHP has no extension $other"; done
+    look_at_needs "$case"
     [ "$name" != http ] || load raphf
     load "$name"
-    for need in $(header "$case" needs); do [ -z "${missing[$need]:-}" ] || fault=${missing[$need]}; done
-    if [ -n "$why" ]; then
-        echo "skip  $name: $why" | report
+    if [ -n "$skip" ]; then
+        echo "skip  $name: $skip" | report
         continue
-    elif [ -n "$fault" ]; then
-        echo "FAIL  $name: $fault" | report
+    elif [ -n "$fail" ]; then
+        echo "FAIL  $name: $fail" | report
         continue
     fi
     worker "$case" "$work/logs/$name.stock"
