@@ -159,6 +159,10 @@ fn mention(code: &str) -> Option<Mention> {
         let target = rest.split(' ').find(|word| !word.contains('='))?;
         return Some(Mention::Target(target.to_owned()));
     }
+    if let Some(rest) = code.strip_prefix("cargo xtask test ") {
+        let suite = rest.split(' ').find(|word| !word.starts_with("--"))?;
+        return suite.starts_with(|c: char| c.is_ascii_lowercase()).then(|| Mention::Target(format!("test-{suite}")));
+    }
     // A command is its first word, if that is a path: `tests/faults/run --chaos`.
     let first = code.split(' ').next()?;
     let is_path = first.chars().all(|c| is_word(c) || "./-".contains(c)) && !first.starts_with('/');
@@ -183,6 +187,8 @@ mod tests {
         assert_eq!(mention("hooks/net/recv.rs"), path("hooks/net/recv.rs"));
         assert_eq!(mention("recv.rs"), path("recv.rs"));
         assert_eq!(mention("tests/faults/run --chaos"), path("tests/faults/run"));
+        assert_eq!(mention("cargo xtask test --nightly faults"), Some(Mention::Target("test-faults".to_owned())));
+        assert_eq!(mention("cargo xtask test NAME -- OPTION..."), None);
         assert_eq!(mention("Core::park"), Some(Mention::Name("Core::park".to_owned())));
         assert_eq!(mention("make dev TESTS=..."), Some(Mention::Target("dev".to_owned())));
         assert_eq!(mention("make SEED=1 test"), Some(Mention::Target("test".to_owned())));
