@@ -62,8 +62,9 @@ final class Program
             }
         }
         unset($coroutines, $victims, $victim);
-        for ($turns = 0; \count(\Async\getCoroutines()) > 1 && $turns < 10_000; $turns++) {
-            \Async\suspend(); // helpers of waits that were cancelled
+        // Helpers of waits that were cancelled, which may wait for a process.
+        for ($end = \time() + 60; \count(\Async\getCoroutines()) > 1 && \time() < $end;) {
+            \Async\suspend();
         }
         foreach (\Async\getCoroutines() as $left) {
             if ($left !== \Async\currentCoroutine()) {

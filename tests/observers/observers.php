@@ -1,7 +1,7 @@
 <?php
 
 /**
- * Debuggers, profilers and tracers beside Spindle: they see of coroutines what they see of fibers.
+ * Debuggers, profilers and tracers beside Spindle: they see of coroutines what they see of fibers (IO-10, H19).
  *
  *     tests/sapi/run --observers [--only NAME] [--list] [--phpt [MODE...]]
  *

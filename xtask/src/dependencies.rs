@@ -1,10 +1,13 @@
 //! What the crates in Cargo.lock must fulfil: come from crates.io, have a license that `deny.toml` allows, and work with the
-//! Rust version that `Cargo.toml` promises. It needs the manifests of the crates, which cargo fetches once, and no tool;
+//! Rust version that `Cargo.toml` promises. Those that ours depend on are on the page that says why. It needs the manifests of the crates, which cargo fetches once, and no tool;
 //! `make deny` looks deeper.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use crate::json::Json;
+
+/// Says why each dependency is there.
+const PAGE: &str = "docs/internals/dependencies.md";
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -20,7 +23,9 @@ pub fn check(root: &Path) -> Result<String, Vec<String>> {
     let promised = ours.iter().filter_map(|package| package.str("rust_version")).min_by_key(|text| version(text));
     let promised = promised.ok_or_else(|| vec!["Cargo.toml has no rust-version".to_owned()])?;
 
-    let complaints: Vec<_> = theirs.iter().flat_map(|package| complaints(package, &allowed, promised)).collect();
+    let page = read(PAGE, fs::read_to_string(root.join(PAGE)).ok())?;
+    let mut complaints: Vec<_> = theirs.iter().flat_map(|package| complaints(package, &allowed, promised)).collect();
+    complaints.extend(unexplained(&ours, &page));
     if !complaints.is_empty() {
         return Err(complaints);
     }
@@ -56,6 +61,15 @@ fn complaints(package: &Json, allowed: &[String], promised: &str) -> Vec<String>
     }
     let crate_name = format!("{} {}", text("name"), text("version"));
     complaints.into_iter().map(|complaint| format!("{crate_name} {complaint}")).collect()
+}
+
+/// Returns a line for each dependency of our crates that the page does not name.
+fn unexplained(ours: &[&Json], page: &str) -> Vec<String> {
+    let dependencies = ours.iter().flat_map(|package| package.array("dependencies"));
+    let theirs = dependencies.filter(|dependency| dependency.str("source").is_some());
+    let names: BTreeSet<_> = theirs.filter_map(|dependency| dependency.str("name")).collect();
+    let missing = names.into_iter().filter(|name| !page.contains(&format!("`{name}`")));
+    missing.map(|name| format!("{PAGE} does not say why {name} is used")).collect()
 }
 
 /// Returns the numbers of a version, `1.88` as `1.88.0`.
@@ -119,7 +133,7 @@ fn one(words: &mut &[&str], allowed: &[String]) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CRATES_IO, complaints, is_allowed, string_list, version};
+    use super::{CRATES_IO, complaints, is_allowed, string_list, unexplained, version};
     use crate::json::Json;
 
     #[test]
@@ -160,5 +174,14 @@ mod tests {
         assert_eq!(of(CRATES_IO, "GPL-3.0", "1.88"), 1);
         assert_eq!(of(CRATES_IO, "MIT", "1.89"), 1);
         assert_eq!(of("git+https://example.org/n", "GPL-3.0", "2.0"), 3);
+    }
+
+    #[test]
+    fn the_page_names_each_dependency_of_ours() {
+        let package =
+            r#"{"dependencies":[{"name":"a","source":"s"},{"name":"b","source":"s"},{"name":"ours","source":null}]}"#;
+        let package = Json::parse(package).expect("JSON");
+        assert_eq!(unexplained(&[&package], "`a`, and `b`"), [] as [&str; 0]);
+        assert_eq!(unexplained(&[&package, &package], "`a`, and b").len(), 1);
     }
 }

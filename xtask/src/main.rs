@@ -6,13 +6,17 @@ use std::{
     process::ExitCode,
 };
 
+mod commits;
 mod dependencies;
 mod floors;
 mod json;
 mod judge;
+mod map;
 mod paths;
+mod rules;
 mod suites;
 mod test;
+mod tree;
 mod version;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
@@ -20,9 +24,16 @@ type Check = fn(&Path) -> Result<String, Vec<String>>;
 
 /// What `cargo xtask lint` runs: name, what it checks, the check.
 const CHECKS: &[(&str, &str, Check)] = &[
-    ("dependencies", "sources, licenses and Rust versions of the crates in Cargo.lock", dependencies::check),
+    ("commits", "subjects of the last commits", commits::check),
+    (
+        "dependencies",
+        "sources, licenses and Rust versions of the crates in Cargo.lock, and why each is used",
+        dependencies::check,
+    ),
     ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
-    ("paths", "files, names and make targets that ARCHITECTURE.md and CONTRIBUTING.md mention exist", paths::check),
+    ("map", "the length of ARCHITECTURE.md, and its picture of the floors", map::check),
+    ("paths", "links and paths in documents, and names and make targets in the guides, exist", paths::check),
+    ("rules", "rules that the tree cites, against docs/rules.md", rules::check),
     ("version", "crates, changelog and documents have the version of the workspace", version::check),
 ];
 

@@ -410,18 +410,21 @@ impl<X> Core<X> {
         }
     }
 
-    /// Takes a coroutine from the run queue that depends on the seed.
+    /// Takes a coroutine from the run queue that depends on the seed: whoever has just yielded only if it is alone, since a yield
+    /// promises to let another one run.
     #[cold]
     fn take_by_seed(&mut self) -> Option<u32> {
         let Order::Seeded(seed) = &mut self.order else { return None };
-        if self.ready.is_empty() {
+        let has_yielded = self.ready.len() > 1 && self.ready.back() == Some(&self.running.0);
+        let choices = self.ready.len() - usize::from(has_yielded);
+        if choices == 0 {
             return None;
         }
         // xorshift64*: any order that the seed reproduces will do.
         *seed ^= *seed >> 12;
         *seed ^= *seed << 25;
         *seed ^= *seed >> 27;
-        let at = (seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % self.ready.len();
+        let at = (seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % choices;
         self.ready.remove(at)
     }
 

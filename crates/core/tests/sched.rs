@@ -105,6 +105,15 @@ fn a_seed_gives_an_order_and_repeats_it() {
 }
 
 #[test]
+fn a_yield_lets_another_one_run_with_each_seed() {
+    for seed in 1..50 {
+        let mut core = Host::ordered(Order::Seeded(seed));
+        core.spawn();
+        assert!(matches!(core.yield_now(), Some(Next::Start(_))), "seed {seed}");
+    }
+}
+
+#[test]
 fn numbers_are_never_used_twice_and_name_the_parent() {
     let mut host = Host::new();
     let a = host.spawn();

@@ -9,6 +9,7 @@ const SCOPE: Lifetime = Lifetime::Scope;
 
 // --- cancellation ---------------------------------------------------------------------------------------------------
 
+// SCOPE-6, SCOPE-13
 #[test]
 fn a_scope_is_cancelled_children_first_and_oldest_first() {
     let mut host = Host::new();
@@ -139,6 +140,7 @@ fn waiting_after_the_cancellation_lasts_until_the_last_has_ended() {
 
 // --- disposal and zombies -------------------------------------------------------------------------------------------
 
+// SCOPE-7
 #[test]
 fn disposal_warns_of_each_once_children_first() {
     let mut host = Host::new();

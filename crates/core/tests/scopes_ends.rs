@@ -65,6 +65,7 @@ fn top_down_children_that_swallow_their_cancellation_live_on() {
     assert!(host.is_finished(scope));
 }
 
+// LIFE-1
 #[test]
 fn the_end_of_the_main_coroutine_cancels_no_children() {
     for lifetime in [Lifetime::TopDown, Lifetime::BottomUp] {

@@ -7,6 +7,7 @@ use spindle_core::sched::{Disposal, Event, Lifetime, Order, Outcome, State, Targ
 
 const SCOPE: Lifetime = Lifetime::Scope;
 
+// SCOPE-11
 #[test]
 fn a_scope_is_finished_with_its_last_coroutine_and_those_below() {
     let mut host = Host::new();

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Why};
-use spindle_zend::{Class, Object, Owned, PhpStatic, Thrown, declare_class_extending, engine, exception};
+use spindle_server::{Exchange, Reason};
+use spindle_zend::{Class, Object, Owned, PhpStatic, Str, Thrown, declare_class_extending, engine, exception};
 use std::cell::Cell;
 use std::ffi::CStr;
 
@@ -40,7 +40,7 @@ fn class(of: &'static PhpStatic<Cell<Option<Class>>>) -> Class {
 
 /// Throws a `ServerException`.
 #[cold]
-pub fn fails(text: &str) -> Thrown {
+pub fn server_error(text: &str) -> Thrown {
     exception::throw_new(class(&SERVER), text)
 }
 
@@ -87,12 +87,14 @@ pub fn value_error(text: &str) -> Thrown {
 
 /// Returns the exception with which the handler of an exchange is cancelled. If a limit of time is over, the limit is its
 /// previous one.
-pub fn cancellation(exchange: &Exchange, why: Why) -> Owned<Object> {
+pub fn cancellation(exchange: &Exchange, why: Reason) -> Owned<Object> {
     let (class, text, waits_for) = match why {
-        Why::Disconnected => (class(&DISCONNECTED), "The client has closed the connection", ""),
-        Why::Timeout => (class(&TIMEOUT), "The response has not begun in time", "the response"),
-        Why::SlowBody => (class(&TIMEOUT), "The body of the request has not come in time", "the body of the request"),
-        Why::Shutdown => return stopped("The server stops", None),
+        Reason::Disconnected => (class(&DISCONNECTED), "The client has closed the connection", ""),
+        Reason::Timeout => (class(&TIMEOUT), "The response has not begun in time", "the response"),
+        Reason::SlowBody => {
+            (class(&TIMEOUT), "The body of the request has not come in time", "the body of the request")
+        }
+        Reason::Shutdown => return stopped("The server stops", None),
     };
     let reason = exception::new(class, text);
     if let Some(limit) = exchange.limit(why) {
@@ -111,4 +113,16 @@ pub fn stopped(text: &str, ended_with: Option<&Object>) -> Owned<Object> {
     let reason = exception::new(class(&STOPPED), &text);
     exception::replace_previous(&reason, cause);
     reason
+}
+
+/// Reports an exception that no code has caught, as a warning.
+pub fn report(thrown: &Object) {
+    let text = format!("Uncaught {}", exception::text_of(thrown));
+    let (file, line) = exception::position(thrown).unwrap_or((None, 0));
+    let file = file.map_or(String::new(), Str::to_text);
+    let before = exception::take();
+    engine::report_at(&file, line, &text, engine::error_reporting());
+    if before.is_some() {
+        exception::put(before);
+    }
 }

@@ -1,50 +1,42 @@
-//! Forms: their fields as PHP's own parser names them, and uploaded files.
+//! Forms: their fields, named as by PHP's parser, and uploaded files.
 
 use crate::errors::{bad_request, too_large};
-use crate::request::{self, Request};
 use crate::{helpers, upload};
 use bytes::Bytes;
 use futures_core::Stream;
-use http::header;
 use multer::Multipart;
-use spindle_zend::{Array, Instance, Owned, Thrown, Value, engine};
+use spindle_zend::{Array, Owned, PhpResult, Thrown, Value, engine};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Parses the body of a request as a form, once. Another kind of body has no fields and no files.
+/// Reads the next piece of a body; `None` at its end.
+type Read<'a> = &'a dyn Fn() -> Result<Option<Bytes>, Thrown>;
+
+/// Returns the fields and the files of a form with this `Content-Type`, whose body is `whole`, or is read piece by piece.
+/// Another kind of body has none.
 ///
 /// # Errors
 /// The body cannot be read, or is no form in spite of its type.
-pub fn parse(this: &Instance<Request>) -> Result<(), Thrown> {
-    if !this.fields.is_empty() {
-        return Ok(());
-    }
-    let kind = this.exchange()?.head().headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let (fields, files) = match essence.as_str() {
+pub fn parse(content_type: &str, whole: &dyn Fn() -> PhpResult, read: Read<'_>) -> Result<(Value, Value), Thrown> {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
         "application/x-www-form-urlencoded" => {
-            let body = request::whole_body(this)?;
+            let body = whole()?;
             let text = body.as_str().map(|text| text.as_bytes().to_vec()).unwrap_or_default();
-            (helpers::parse(&text)?, Array::new(0).into())
+            Ok((helpers::parse(&text)?, Array::new(0).into()))
         }
         "multipart/form-data" => {
-            let boundary = multer::parse_boundary(&kind).map_err(|_| bad_request("The form has no boundary"))?;
-            multipart(this, boundary)?
+            let boundary = multer::parse_boundary(content_type).map_err(|_| bad_request("The form has no boundary"))?;
+            multipart(read, boundary)
         }
-        _ => (Array::new(0).into(), Array::new(0).into()),
-    };
-    if this.fields.is_empty() {
-        this.files.set(files);
-        this.fields.set(fields);
+        _ => Ok((Array::new(0).into(), Array::new(0).into())),
     }
-    Ok(())
 }
 
-/// What has come of a body, for the parser, which never waits itself.
+/// The received part of a body, for the parser, which never waits itself.
 #[derive(Clone, Default)]
 struct Feed(Arc<Mutex<(VecDeque<Bytes>, bool)>>);
 
@@ -73,7 +65,7 @@ impl Stream for Feed {
 
 /// Calls `poll`, and reads more of the body whenever that has to be waited for.
 fn next<T>(
-    this: &Request,
+    read: Read<'_>,
     feed: &Feed,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<multer::Result<Option<T>>>,
 ) -> Result<Option<T>, Thrown> {
@@ -81,7 +73,7 @@ fn next<T>(
         match poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(next)) => return Ok(next),
             Poll::Ready(Err(error)) => return Err(bad_request(&format!("The form is malformed: {error}"))),
-            Poll::Pending => feed.add(this.read()?),
+            Poll::Pending => feed.add(read()?),
         }
     }
 }
@@ -119,7 +111,7 @@ fn append(text: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     encode(text, value);
 }
 
-fn multipart(this: &Request, boundary: String) -> Result<(Value, Value), Thrown> {
+fn multipart(read: Read<'_>, boundary: String) -> Result<(Value, Value), Thrown> {
     let feed = Feed::default();
     let mut parts = Multipart::new(feed.clone(), boundary);
     let takes_files = engine::number_setting(c"file_uploads") != 0;
@@ -129,7 +121,7 @@ fn multipart(this: &Request, boundary: String) -> Result<(Value, Value), Thrown>
     let folder = Some(engine::setting(c"upload_tmp_dir")).filter(|folder| !folder.is_empty());
     let folder = folder.unwrap_or_else(|| std::env::temp_dir().to_string_lossy().into_owned());
     let (mut fields, mut names, mut files, mut count) = (Vec::new(), Vec::new(), Array::new(2), 0);
-    while let Some(mut part) = next(this, &feed, |cx| parts.poll_next_field(cx))? {
+    while let Some(mut part) = next(read, &feed, |cx| parts.poll_next_field(cx))? {
         count += 1;
         if count > most_inputs.saturating_add(most_files) {
             return Err(too_large());
@@ -149,16 +141,16 @@ fn multipart(this: &Request, boundary: String) -> Result<(Value, Value), Thrown>
             _ => None,
         };
         let mut text = Vec::new();
-        while let Some(piece) = next(this, &feed, |cx| poll_piece(&mut part, cx))? {
+        while let Some(piece) = next(read, &feed, |cx| poll_piece(&mut part, cx))? {
             match &upload {
-                Some((upload, _)) if upload.size() + piece.len() as u64 > most_bytes => upload.fails(upload::TOO_LARGE),
+                Some((upload, _)) if upload.size() + piece.len() as u64 > most_bytes => upload.fail(upload::TOO_LARGE),
                 Some((upload, _)) => upload.write(&piece),
                 None if !is_file => text.extend_from_slice(&piece),
                 None => {}
             }
         }
         match upload {
-            Some((upload, true)) if upload.size() == 0 => upload.fails(upload::NO_FILE),
+            Some((upload, true)) if upload.size() == 0 => upload.fail(upload::NO_FILE),
             Some((upload, _)) => upload.close(),
             None if !is_file && !name.is_empty() => append(&mut fields, &name, &text),
             None => {}

@@ -2,6 +2,7 @@
 
 use crate::errors::value_error;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use spindle_server::Exchange;
 use spindle_zend::{Array, Owned, Str, Thrown, Value, exception};
 
 /// Returns the name of a header.
@@ -113,4 +114,34 @@ pub fn to_array(headers: &HeaderMap) -> Owned<Array> {
         all.set_key(&name.as_str().into(), values.into());
     }
     all
+}
+
+/// Returns the host that the client has asked for.
+pub fn host(exchange: &Exchange) -> Value {
+    let head = exchange.head();
+    match (exchange.origin().and_then(|origin| origin.host.as_deref()), head.uri.authority()) {
+        (Some(host), _) => host.into(),
+        (None, Some(authority)) => authority.as_str().into(),
+        (None, None) => line(&head.headers, &header::HOST).unwrap_or_else(|| "".into()),
+    }
+}
+
+/// Decodes `%41`.
+pub fn decoded(text: &[u8]) -> Vec<u8> {
+    let hex = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (mut decoded, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        let digits = text.get(at + 1).zip(text.get(at + 2)).filter(|_| *byte == b'%');
+        match digits.and_then(|(high, low)| Some(hex(*high)? << 4 | hex(*low)?)) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
 }

@@ -1,4 +1,4 @@
-//! What is said best in PHP: loops over what user code passes, which may be anything, and PHP's own parser of forms.
+//! Helpers written in PHP: loops over values of user code, and PHP's parser of forms.
 
 use spindle_php::{RequestValue, coroutine};
 use spindle_zend::{PhpResult, PhpStatic, Thrown, Value, engine};
@@ -115,7 +115,7 @@ pub fn call(name: &str, arguments: &mut [Value]) -> PhpResult {
         }
     };
     let helper = helpers.as_array().and_then(|helpers| helpers.get_text(name.as_bytes())).cloned();
-    let Some(helper) = helper else { return Err(crate::errors::fails("There is no such helper")) };
+    let Some(helper) = helper else { return Err(crate::errors::server_error("There is no such helper")) };
     coroutine::call(&helper, arguments)
 }
 

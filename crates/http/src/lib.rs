@@ -6,9 +6,11 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+mod classes;
 mod driver;
 mod errors;
 mod form;
+mod handling;
 mod headers;
 mod helpers;
 mod limits;
@@ -20,6 +22,7 @@ mod response;
 mod run;
 mod server;
 mod server_variables;
+mod state;
 mod tls;
 mod upload;
 mod websocket;
@@ -27,10 +30,7 @@ mod worker;
 mod writer;
 
 use spindle_php::Part;
-use spindle_zend::{
-    Class, Create, FunctionEntry, ObjectClass, State, Type, declare_class_with_statics, function_table, sys,
-};
-use std::ffi::CStr;
+use spindle_zend::{Type, function_table};
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started. What outlives a request is released at
@@ -62,17 +62,8 @@ fn register() {
 }
 
 fn request_ends() {
-    server::close_all();
+    state::close_all();
     worker::process_request_ends();
     limits::process_request_ends();
     helpers::forget();
-}
-
-type Methods = &'static [FunctionEntry];
-
-/// Registers a final class whose objects have a state of Rust. At module start.
-fn declare<T: State>(class: &ObjectClass<T>, create: Create, name: &CStr, methods: Methods, statics: Methods) -> Class {
-    let declared = declare_class_with_statics(name, methods, statics);
-    class.register(declared, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
-    declared
 }

@@ -1,45 +1,16 @@
 //! The time limits of requests whose code computes, so that the loop of the server does not get to them: `request_timeout`, and
-//! PHP's own `max_execution_time`.
+//! PHP's `max_execution_time`.
 
-use crate::errors;
-use crate::request;
-use crate::run::{self, Handling, handling};
-use crate::worker;
+use crate::handling::Handling;
+use crate::{errors, request, worker};
 use spindle_php::coroutine;
 use spindle_php::limits::{self, Looks, Stretch};
-use spindle_server::{Exchange, Settings, Why};
+use spindle_server::{Reason, Settings};
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
 use std::rc::Rc;
 
 const SECOND: u64 = 1_000_000_000;
-
-/// The limits of a request.
-#[derive(Default)]
-pub struct Limits {
-    /// How many seconds of processor time its code may take; 0 for no limit.
-    seconds: Cell<i64>,
-    /// How much of that was seen, in nanoseconds.
-    computed: Cell<u64>,
-    /// It has changed PHP's setting.
-    has_set: Cell<bool>,
-    /// When it was cancelled where it computes; 0: it was not.
-    cancelled_at: Cell<u64>,
-}
-
-impl Limits {
-    /// Returns the limits of a request that begins.
-    pub fn usual() -> Limits {
-        Limits { seconds: Cell::new(limits::usual_limit()), ..Limits::default() }
-    }
-
-    /// The handler has ended, in a request that has no settings of its own.
-    pub fn restore_setting(&self) {
-        if self.has_set.get() {
-            limits::restore_setting();
-        }
-    }
-}
 
 /// How many servers run.
 static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
@@ -60,26 +31,25 @@ pub fn unwatch() {
 /// Watches the limits of all requests from now on, as a server with these settings begins to run.
 pub fn watch(settings: &Settings) {
     SERVERS.set(SERVERS.get() + 1);
-    limits::watch(settings.request_timeout, Looks { look, limit, describe });
+    limits::watch(settings.request_timeout, Looks { look: check, limit, describe });
     limits::look_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
 }
 
-/// Returns the exchange of the request that runs.
-fn running() -> Option<Rc<Exchange>> {
-    worker::running().map_or_else(request::current_exchange, worker::Worker::handled)
+/// Returns the request that runs.
+fn running() -> Option<Rc<Handling>> {
+    worker::running().map_or_else(request::current_handling, worker::Worker::handled)
 }
 
 fn describe() -> Option<String> {
-    let exchange = running()?;
-    let head = exchange.head();
+    let handling = running()?;
+    let head = handling.exchange.head();
     let target = head.uri.path_and_query().map_or("*", |target| target.as_str());
     Some(format!("{} {}", head.method, target.escape_debug()))
 }
 
 /// PHP's limit is set.
 fn limit(seconds: i64) -> bool {
-    let Some(exchange) = running() else { return false };
-    let Some(handling) = handling(&exchange) else { return false };
+    let Some(handling) = running() else { return false };
     let limits = &handling.limits;
     limits.seconds.set(seconds.max(0));
     limits.computed.set(0);
@@ -88,18 +58,16 @@ fn limit(seconds: i64) -> bool {
     true
 }
 
-/// Looks whether the time of the request that runs is over.
-fn look(stretch: Stretch) {
-    if let Some(exchange) = running()
-        && let Some(handling) = handling(&exchange)
-    {
-        has_computed(handling, stretch.computed);
-        does_not_return(&exchange, handling, stretch.length);
+/// Checks the time limits of the running request.
+fn check(stretch: Stretch) {
+    if let Some(handling) = running() {
+        check_execution_time(&handling, stretch.computed);
+        check_request_timeout(&handling, stretch.length);
     }
 }
 
 /// Ends the code of a request that has computed for longer than PHP's limit.
-fn has_computed(handling: &Handling, time: u64) {
+fn check_execution_time(handling: &Handling, time: u64) {
     let limits = &handling.limits;
     let seconds = limits.seconds.get();
     if seconds == 0 {
@@ -114,8 +82,9 @@ fn has_computed(handling: &Handling, time: u64) {
     }
 }
 
-/// Cancels a request that computes although its time is over, and ends what goes on in spite of that.
-fn does_not_return(exchange: &Exchange, handling: &Handling, length: u64) {
+/// Cancels a request that computes past its time limit, and kills it if it ignores that.
+fn check_request_timeout(handling: &Handling, length: u64) {
+    let exchange = &handling.exchange;
     let (settings, limits, now) = (exchange.settings(), &handling.limits, coroutine::now());
     let cancelled_at = limits.cancelled_at.get();
     if cancelled_at != 0 && cancelled_at >= now.saturating_sub(length) {
@@ -126,14 +95,14 @@ fn does_not_return(exchange: &Exchange, handling: &Handling, length: u64) {
         return;
     }
     // The loop gets to what is cancelled otherwise, and to a response that has begun.
-    let is_cancelled = matches!(exchange.cancelled(), Some(Why::Timeout | Why::Shutdown | Why::SlowBody));
+    let is_cancelled = matches!(exchange.cancelled(), Some(Reason::Timeout | Reason::Shutdown | Reason::SlowBody));
     let is_over = exchange.is_overdue(now)
         || settings.request_timeout > 0 && length >= settings.request_timeout
         || is_cancelled && length >= settings.cancel_grace;
     if is_over {
         limits.cancelled_at.set(now);
-        exchange.times_out(now);
-        run::cancel(exchange, &errors::cancellation(exchange, Why::Timeout));
+        exchange.time_out(now);
+        handling.cancel_scope(&errors::cancellation(exchange, Reason::Timeout));
         limits::throw_cancellation();
     }
 }
@@ -142,7 +111,7 @@ fn does_not_return(exchange: &Exchange, handling: &Handling, length: u64) {
 fn end(error: &str) -> bool {
     let ends = limits::end_coroutine(error);
     if ends && let Some(worker) = worker::running() {
-        worker.fails();
+        worker.fail();
     }
     ends
 }

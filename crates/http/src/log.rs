@@ -1,8 +1,8 @@
 //! The access log: requests that are over are written by a coroutine of its own, so that no handler waits for it.
 
-use crate::errors::{fails, value_error};
-use crate::server::{Inner, Server};
-use crate::{helpers, reply};
+use crate::errors::{self, server_error, value_error};
+use crate::helpers;
+use crate::state::{Inner, Server};
 use http::Version;
 use spindle_php::coroutine::{self, Meaning, Scope, WaitQueue};
 use spindle_server::{Entry, Event};
@@ -29,26 +29,26 @@ pub struct Log {
     waiting_bytes: Cell<usize>,
     /// How many were lost in all, and how many of them the log has not been told of.
     pub lost: Cell<u64>,
-    untold: Cell<u64>,
+    unreported: Cell<u64>,
     /// A coroutine writes. Others wait for its end.
-    is_written: Cell<bool>,
-    ends: WaitQueue,
+    is_writing: Cell<bool>,
+    written: WaitQueue,
 }
 
 impl Log {
-    fn take_over(&self, entry: Entry) {
+    fn push(&self, entry: Entry) {
         let bytes = self.waiting_bytes.get() + entry.size();
         if self.waiting.borrow().len() < MOST && bytes <= MOST_BYTES {
             self.waiting_bytes.set(bytes);
             self.waiting.borrow_mut().push_back(entry);
         } else {
-            self.loses(1);
+            self.record_lost(1);
         }
     }
 
-    fn loses(&self, count: usize) {
+    fn record_lost(&self, count: usize) {
         self.lost.set(self.lost.get() + count as u64);
-        self.untold.set(self.untold.get() + count as u64);
+        self.unreported.set(self.unreported.get() + count as u64);
     }
 
     /// Sets where it goes: an open stream, or something callable, which is called with each entry.
@@ -70,12 +70,12 @@ impl Log {
 /// # Errors
 /// No coroutine can be spawned.
 pub fn add(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, entry: Entry) -> Result<(), Thrown> {
-    server.log.take_over(entry);
-    if server.log.is_written.get() {
+    server.log.push(entry);
+    if server.log.is_writing.get() {
         return Ok(());
     }
     let scope = scope(inner)?;
-    server.log.is_written.set(true);
+    server.log.is_writing.set(true);
     let writing = Writing(server.clone());
     scope.spawn(move || write(&writing.0.log).map(|()| Value::NULL))?;
     Ok(())
@@ -96,10 +96,10 @@ fn scope(inner: &Rc<Inner>) -> Result<Scope, Thrown> {
 pub fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     while let Some(event) = inner.core.next_event() {
         if let Event::Log(entry) = event {
-            server.log.take_over(*entry);
+            server.log.push(*entry);
         }
     }
-    if !server.log.is_written.get() && server.log.waiting.borrow().is_empty() {
+    if !server.log.is_writing.get() && server.log.waiting.borrow().is_empty() {
         return;
     }
     let this = server.clone();
@@ -117,7 +117,7 @@ pub fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
 /// # Errors
 /// See [`write`].
 pub fn finish(log: &Log) -> Result<(), Thrown> {
-    log.ends.wait_for("Server::accessLog", || (!log.is_written.get()).then_some(()))?;
+    log.written.wait_for("Server::accessLog", || (!log.is_writing.get()).then_some(()))?;
     write(log)
 }
 
@@ -126,9 +126,9 @@ struct Writing(Owned<Instance<Server>>);
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        self.0.log.is_written.set(false);
+        self.0.log.is_writing.set(false);
         if coroutine::is_in_request() {
-            self.0.log.ends.wake_all();
+            self.0.log.written.wake_all();
         }
     }
 }
@@ -153,27 +153,28 @@ fn write(log: &Log) -> Result<(), Thrown> {
         if entries.is_empty() {
             return Ok(());
         }
-        let untold = log.untold.take();
-        if untold > 0 && !is_stream {
-            let _ = fails(&format!("{untold} requests are not in the access log, which is written too slowly"));
+        let unreported = log.unreported.take();
+        if unreported > 0 && !is_stream {
+            let _ =
+                server_error(&format!("{unreported} requests are not in the access log, which is written too slowly"));
             if let Some(thrown) = exception::take() {
-                reply::report(&thrown);
+                errors::report(&thrown);
             }
         }
         let mut all = Array::new(entries.len());
         entries.iter().for_each(|entry| all.push(to_array(entry).into()));
         let format: Value = log.format.borrow().as_str().into();
-        let lost = i64::try_from(untold).unwrap_or(i64::MAX);
+        let lost = i64::try_from(unreported).unwrap_or(i64::MAX);
         if helpers::call("log", &mut [all.into(), to, format, lost.into()]).is_err() {
             if exception::is_exit_in_flight() {
                 return Err(Thrown::is_in_flight());
             }
             if is_stream {
-                log.loses(entries.len());
+                log.record_lost(entries.len());
             }
             if let Some(thrown) = exception::take() {
                 match coroutine::meaning_of(&thrown) {
-                    Meaning::Failure => reply::report(&thrown),
+                    Meaning::Failure => errors::report(&thrown),
                     Meaning::Cancellation => {}
                     Meaning::OwnCancellation => return Err(exception::throw(thrown)),
                 }

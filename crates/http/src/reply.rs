@@ -1,6 +1,7 @@
 //! Responses: what a handler returns, and what it throws.
 
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
+use crate::handling::Handling;
 use crate::helpers;
 use crate::response::{self, RESPONSE};
 use crate::writer;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{HeaderName, StatusCode};
 use spindle_php::coroutine;
-use spindle_server::{Body, Exchange, Head, Why, refusal};
+use spindle_server::{Body, Exchange, Head, Reason, refusal};
 use spindle_zend::{Object, Str, Thrown, Value, class_table, engine, exception, sys};
 use std::rc::Rc;
 
@@ -22,12 +23,13 @@ const INTERNAL_ERROR: u16 = 1011;
 ///
 /// # Errors
 /// It is no response, or making or sending it has thrown.
-pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
+pub fn send(handling: &Rc<Handling>, result: Value) -> Result<(), Thrown> {
+    let exchange = &handling.exchange;
     if exchange.websocket().is_some() {
         if result.type_number() == sys::IS_NULL {
             return Ok(());
         }
-        return Err(fails("A handler that has upgraded its request must return nothing"));
+        return Err(server_error("A handler that has upgraded its request must return nothing"));
     }
     if let Some(text) = result.as_str() {
         let mut headers = HeaderMap::with_capacity(2);
@@ -42,20 +44,20 @@ pub fn send(exchange: &Rc<Exchange>, result: Value) -> Result<(), Thrown> {
         }
         let mut headers = HeaderMap::with_capacity(2);
         headers.insert(header::CONTENT_TYPE, HTML);
-        return send_body(exchange, StatusCode::OK, headers, &result, &[], None);
+        return send_body(handling, StatusCode::OK, headers, &result, &[], None);
     };
     if let Some(response) = RESPONSE.of(object) {
         let body = response.body.get();
         let (status, headers) = response.head(object.references() > 1);
         let trailers = response.trailers.borrow().clone();
-        return send_body(exchange, status, headers, &body, &trailers, response.heartbeat.get());
+        return send_body(handling, status, headers, &body, &trailers, response.heartbeat.get());
     }
     if is_psr(object) {
-        return send_psr(exchange, object);
+        return send_psr(handling, object);
     }
     let mut headers = HeaderMap::with_capacity(2);
     headers.insert(header::CONTENT_TYPE, HTML);
-    send_body(exchange, StatusCode::OK, headers, &result, &[], None)
+    send_body(handling, StatusCode::OK, headers, &result, &[], None)
 }
 
 fn full(text: &Str) -> Body {
@@ -63,7 +65,7 @@ fn full(text: &Str) -> Body {
 }
 
 fn respond(exchange: &Rc<Exchange>, head: Head, body: Body) {
-    // If nobody gets it any more there is nothing to do.
+    // If the client is gone there is nothing to do.
     exchange.respond(head, body);
 }
 
@@ -77,7 +79,8 @@ fn is_psr(object: &Object) -> bool {
     interface.is_some_and(|interface| object.is_a(interface))
 }
 
-fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
+fn send_psr(handling: &Rc<Handling>, object: &Object) -> Result<(), Thrown> {
+    let exchange = &handling.exchange;
     let head = helpers::call("psrHead", &mut [object.into()])?;
     let part = |index| head.as_array().and_then(|head| head.at(index)).cloned().unwrap_or(Value::NULL);
     let status = response::status(part(0).as_long().unwrap_or(0))?;
@@ -93,7 +96,7 @@ fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
         return Ok(());
     }
     exchange.respond(Head { status, headers }, Body::Stream { trailers: Vec::new() });
-    let writer = writer::make(exchange);
+    let writer = writer::make(handling);
     helpers::call("psrBody", &mut [part(2), writer.into()])?;
     exchange.complete(None);
     Ok(())
@@ -101,13 +104,14 @@ fn send_psr(exchange: &Rc<Exchange>, object: &Object) -> Result<(), Thrown> {
 
 /// Sends a response. A body that is not one string is written piece by piece, in this coroutine.
 fn send_body(
-    exchange: &Rc<Exchange>,
+    handling: &Rc<Handling>,
     status: StatusCode,
     headers: HeaderMap,
     body: &Value,
     trailers: &[(HeaderName, HeaderValue)],
     heartbeat: Option<f64>,
 ) -> Result<(), Thrown> {
+    let exchange = &handling.exchange;
     let names: Vec<HeaderName> = trailers.iter().map(|(name, _)| name.clone()).collect();
     if let Some(text) = body.as_str() {
         if names.is_empty() {
@@ -131,11 +135,11 @@ fn send_body(
             return Err(exception::throw_error(&text));
         }
         if exchange.omits_body(status) {
-            respond(exchange, Head { status, headers }, Body::Empty); // nobody would read what is made
+            respond(exchange, Head { status, headers }, Body::Empty); // the body would not be sent
             return Ok(());
         }
         exchange.respond(Head { status, headers }, Body::Stream { trailers: names });
-        let writer = writer::make(exchange);
+        let writer = writer::make(handling);
         if let Some(heartbeat) = heartbeat {
             helpers::call("events", &mut [body.clone(), writer.into(), heartbeat.into()])?;
         } else if is_closure {
@@ -146,7 +150,7 @@ fn send_body(
     }
     let map = (!trailers.is_empty()).then(|| trailers.iter().cloned().collect::<HeaderMap>());
     if !exchange.complete(map) && exchange.cancelled().is_none() {
-        return Err(fails("The response is shorter than its Content-Length"));
+        return Err(server_error("The response is shorter than its Content-Length"));
     }
     Ok(())
 }
@@ -156,13 +160,13 @@ pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
     if let Some(web) = exchange.websocket() {
         let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
         if !is_cancellation {
-            report(thrown);
+            errors::report(thrown);
         }
         let code = if is_cancellation { GOING_AWAY } else { INTERNAL_ERROR };
         return web.close(code, "");
     }
     let status = status_of(exchange, thrown).unwrap_or_else(|| {
-        report(thrown);
+        errors::report(thrown);
         StatusCode::INTERNAL_SERVER_ERROR
     });
     refuse(exchange, status);
@@ -174,7 +178,7 @@ pub fn refuse(exchange: &Rc<Exchange>, status: StatusCode) {
     if status == StatusCode::UPGRADE_REQUIRED {
         head.headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
     }
-    exchange.take_back();
+    exchange.withdraw_response();
     exchange.respond(head, body);
 }
 
@@ -184,22 +188,10 @@ pub fn status_of(exchange: &Exchange, thrown: &Object) -> Option<StatusCode> {
         Some(status)
     } else if thrown.is_a(coroutine::cancellation_exception()) {
         match exchange.cancelled() {
-            Some(Why::SlowBody) => Some(StatusCode::REQUEST_TIMEOUT),
+            Some(Reason::SlowBody) => Some(StatusCode::REQUEST_TIMEOUT),
             _ => Some(StatusCode::SERVICE_UNAVAILABLE),
         }
     } else {
         None
-    }
-}
-
-/// Reports an exception that no code has caught, as a warning.
-pub fn report(thrown: &Object) {
-    let text = format!("Uncaught {}", exception::text_of(thrown));
-    let (file, line) = exception::position(thrown).unwrap_or((None, 0));
-    let file = file.map_or(String::new(), Str::to_text);
-    let before = exception::take();
-    engine::report_at(&file, line, &text, engine::error_reporting());
-    if before.is_some() {
-        exception::put(before);
     }
 }

@@ -1,8 +1,9 @@
 //! The class `Async\Http\Request`.
 
-use crate::errors::{self, bad_request, fails, too_large};
-use crate::run::{Handling, handling};
-use crate::{declare, form, headers, helpers, response, websocket};
+use crate::classes::declare;
+use crate::errors::{self, bad_request, server_error, too_large};
+use crate::handling::Handling;
+use crate::{form, headers, helpers, response, websocket};
 use bytes::{Buf, Bytes};
 use http::{HeaderName, Version, header};
 use spindle_php::coroutine::{self, Scope};
@@ -16,7 +17,7 @@ use std::rc::Rc;
 
 /// The state of an object of the class.
 pub struct Request {
-    exchange: OnceCell<Rc<Exchange>>,
+    handling: OnceCell<Rc<Handling>>,
     /// What was read and not yet returned.
     rest: RefCell<Bytes>,
     /// The whole body, once `body()` has returned.
@@ -24,8 +25,8 @@ pub struct Request {
     query: ValueCell,
     cookies: ValueCell,
     /// The fields of a form, and its files.
-    pub fields: ValueCell,
-    pub files: ValueCell,
+    fields: ValueCell,
+    files: ValueCell,
     attributes: RefCell<Option<Owned<Array>>>,
 }
 
@@ -41,7 +42,7 @@ function_table! {
         });
         c"path"() -> Type::STRING => |call| of(call, |exchange| exchange.head().uri.path().into());
         c"scheme"() -> Type::STRING => |call| of(call, |exchange| exchange.scheme().into());
-        c"host"() -> Type::STRING => |call| of(call, host);
+        c"host"() -> Type::STRING => |call| of(call, headers::host);
         c"protocol"() -> Type::STRING => |call| of(call, |exchange| match exchange.head().version {
             Version::HTTP_2 => "HTTP/2".into(),
             Version::HTTP_10 => "HTTP/1.0".into(),
@@ -74,12 +75,12 @@ function_table! {
             })
         };
         c"form"(name: NAME => c"null", default: Type::MIXED => c"null") -> Type::MIXED => |call| {
-            form::parse(call.this_of(&REQUEST))?;
+            parse_form(call.this_of(&REQUEST))?;
             pick(&call, &call.this_of(&REQUEST).fields.get())
         };
         c"files"() -> Type::ARRAY => |call| {
             call.no_arguments()?;
-            form::parse(call.this_of(&REQUEST))?;
+            parse_form(call.this_of(&REQUEST))?;
             Ok(call.this_of(&REQUEST).files.get())
         };
         c"trailers"() -> Type::ARRAY => |call| of(call, |exchange| match exchange.request_trailers() {
@@ -91,7 +92,7 @@ function_table! {
             let arguments = call.arguments(0, 2)?;
             let protocols = arguments.value(1).map(|_| arguments.array(1)).transpose()?;
             let origins = arguments.value(2).map(|_| arguments.array(2)).transpose()?;
-            websocket::upgrade(this(&call)?, protocols, origins)
+            websocket::upgrade(call.this_of(&REQUEST).handling()?, protocols, origins)
         };
         c"get"(key: Type::STRING, default: Type::MIXED => c"null") -> Type::MIXED => |call| {
             let arguments = call.arguments(1, 2)?;
@@ -123,7 +124,7 @@ pub fn register() {
 impl State for Request {
     fn new(_: Class) -> Request {
         Request {
-            exchange: OnceCell::new(),
+            handling: OnceCell::new(),
             rest: RefCell::default(),
             body: ValueCell::new(),
             query: ValueCell::new(),
@@ -143,9 +144,9 @@ impl State for Request {
 }
 
 /// Returns the object for an exchange.
-pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Request>> {
+pub fn make(handling: &Rc<Handling>) -> Owned<Instance<Request>> {
     let request = REQUEST.make();
-    let _ = request.exchange.set(Rc::clone(exchange));
+    let _ = request.handling.set(Rc::clone(handling));
     request
 }
 
@@ -153,15 +154,14 @@ pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Request>> {
 ///
 /// # Errors
 /// There is no runtime any more.
-pub fn belongs_to(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
+pub fn attach(request: &Instance<Request>, scope: &Scope) -> Result<(), Thrown> {
     scope.attach(request.object(), is_inert)
 }
 
-/// Returns `true` if no PHP code can run when a request is freed: it has nothing of user code's, and nothing refers to it weakly.
+/// Returns `true` if freeing a request cannot run PHP code: it holds no values of user code, and has no weak references.
 fn is_inert(object: &Object) -> bool {
     REQUEST.of(object).is_some_and(|request| {
-        let has_failure =
-            request.exchange.get().and_then(|exchange| handling(exchange)).is_some_and(Handling::has_failure);
+        let has_failure = request.handling.get().is_some_and(|handling| handling.has_failure());
         !has_failure
             && request.attributes.borrow().is_none()
             && request.files.is_empty()
@@ -174,38 +174,38 @@ pub fn current() -> Value {
     coroutine::attached().filter(|object| REQUEST.of(object).is_some()).map_or(Value::NULL, Value::from)
 }
 
-/// Returns the exchange of that request.
-pub fn current_exchange() -> Option<Rc<Exchange>> {
-    REQUEST.of(&*coroutine::attached()?)?.exchange.get().cloned()
+/// Returns the handling of that request.
+pub fn current_handling() -> Option<Rc<Handling>> {
+    REQUEST.of(&*coroutine::attached()?)?.handling.get().cloned()
 }
 
 impl Request {
-    /// Returns its exchange.
+    /// Returns its handling.
     ///
     /// # Errors
     /// User code has made the object.
-    pub fn exchange(&self) -> Result<&Rc<Exchange>, Thrown> {
-        self.exchange.get().ok_or_else(|| fails("This request belongs to no server"))
+    fn handling(&self) -> Result<&Rc<Handling>, Thrown> {
+        self.handling.get().ok_or_else(|| server_error("This request belongs to no server"))
     }
 
     /// Reads the next piece of the body, and waits until it is there; `None` at the end.
     ///
     /// # Errors
     /// The body is too large, the client is gone, or the coroutine was cancelled.
-    pub fn read(&self) -> Result<Option<Bytes>, Thrown> {
+    fn read(&self) -> Result<Option<Bytes>, Thrown> {
         let rest = self.rest.take();
         if !rest.is_empty() {
             return Ok(Some(rest));
         }
-        let exchange = self.exchange()?;
+        let handling = self.handling()?;
+        let exchange = &handling.exchange;
         let mut read = exchange.read();
         if matches!(read, Incoming::Pending) {
-            let Some(handling) = handling(exchange) else { return Err(fails("The request is over")) };
             let waited = handling.waiting.wait_for("Request::read", || match exchange.read() {
                 Incoming::Pending => None,
                 read => Some(read),
             });
-            read = waited.inspect_err(|_| exchange.stops_reading())?;
+            read = waited.inspect_err(|_| exchange.stop_reading())?;
         }
         match read {
             Incoming::Data(bytes) => Ok(Some(bytes)),
@@ -216,30 +216,20 @@ impl Request {
                 coroutine::check_cancellation()?;
                 match exchange.cancelled() {
                     Some(why) => Err(exception::throw(errors::cancellation(exchange, why))),
-                    None => Err(fails("The body of the request is incomplete, or its response is sent")),
+                    None => Err(server_error("The body of the request is incomplete, or its response is sent")),
                 }
             }
         }
     }
 }
 
-fn this(call: &Call) -> Result<&Rc<Exchange>, Thrown> {
-    call.this_of(&REQUEST).exchange()
+fn this(call: &Call) -> Result<&Exchange, Thrown> {
+    Ok(&call.this_of(&REQUEST).handling()?.exchange)
 }
 
 fn of(call: Call, what: impl FnOnce(&Exchange) -> Value) -> PhpResult {
     call.no_arguments()?;
     Ok(what(this(&call)?))
-}
-
-/// Returns the host that the client has asked for.
-pub fn host(exchange: &Exchange) -> Value {
-    let head = exchange.head();
-    match (exchange.origin().and_then(|origin| origin.host.as_deref()), head.uri.authority()) {
-        (Some(host), _) => host.into(),
-        (None, Some(authority)) => authority.as_str().into(),
-        (None, None) => headers::line(&head.headers, &header::HOST).unwrap_or_else(|| "".into()),
-    }
 }
 
 fn lookup(array: &Array, key: &Value) -> Option<Value> {
@@ -262,44 +252,24 @@ fn pick(call: &Call, all: &Value) -> PhpResult {
 fn query(call: Call) -> PhpResult {
     let this = call.this_of(&REQUEST);
     if this.query.is_empty() {
-        let query = this.exchange()?.head().uri.query().unwrap_or_default();
+        let query = this.handling()?.exchange.head().uri.query().unwrap_or_default();
         let parsed = helpers::parse(query.as_bytes())?;
         this.query.set(parsed);
     }
     pick(&call, &this.query.get())
 }
 
-/// Decodes `%41`.
-fn decoded(text: &[u8]) -> Vec<u8> {
-    let hex = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (mut decoded, mut at) = (Vec::with_capacity(text.len()), 0);
-    while let Some(byte) = text.get(at) {
-        let digits = text.get(at + 1).zip(text.get(at + 2)).filter(|_| *byte == b'%');
-        match digits.and_then(|(high, low)| Some(hex(*high)? << 4 | hex(*low)?)) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    decoded
-}
-
 fn cookie(call: Call) -> PhpResult {
     let this = call.this_of(&REQUEST);
     if this.cookies.is_empty() {
         let mut all = Array::new(4);
-        for line in this.exchange()?.head().headers.get_all(header::COOKIE) {
+        for line in this.handling()?.exchange.head().headers.get_all(header::COOKIE) {
             for pair in line.as_bytes().split(|byte| *byte == b';') {
                 let pair = pair.trim_ascii();
                 let Some(at) = pair.iter().position(|byte| *byte == b'=') else { continue };
                 let name: Value = Str::new(&pair[..at]).into();
                 if at > 0 && lookup(&all, &name).is_none() {
-                    all.set_key(&name, Str::new(decoded(&pair[at + 1..])).into()); // of several the first one counts
+                    all.set_key(&name, Str::new(headers::decoded(&pair[at + 1..])).into()); // of several the first one counts
                 }
             }
         }
@@ -309,7 +279,7 @@ fn cookie(call: Call) -> PhpResult {
 }
 
 /// Returns the whole body as a string, which is kept.
-pub fn whole_body(this: &Instance<Request>) -> PhpResult {
+fn whole_body(this: &Instance<Request>) -> PhpResult {
     if this.body.is_empty() {
         let mut all = Vec::new();
         while let Some(piece) = this.read()? {
@@ -336,4 +306,19 @@ fn read(call: Call) -> PhpResult {
     piece.advance(text.as_bytes().len());
     *this.rest.borrow_mut() = piece;
     Ok(text.into())
+}
+
+/// Parses the body as a form, once.
+fn parse_form(this: &Instance<Request>) -> Result<(), Thrown> {
+    if !this.fields.is_empty() {
+        return Ok(());
+    }
+    let kind = this.handling()?.exchange.head().headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
+    let (fields, files) = form::parse(&kind, &|| whole_body(this), &|| this.read())?;
+    if this.fields.is_empty() {
+        this.files.set(files);
+        this.fields.set(fields);
+    }
+    Ok(())
 }

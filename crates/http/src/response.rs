@@ -1,7 +1,8 @@
 //! The class `Async\Http\Response`.
 
+use crate::classes::declare;
 use crate::errors::value_error;
-use crate::{declare, headers};
+use crate::headers;
 use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use spindle_php::coroutine;
@@ -17,7 +18,7 @@ pub struct Response {
     headers: RefCell<HeaderMap>,
     pub body: ValueCell,
     pub trailers: RefCell<Vec<(HeaderName, HeaderValue)>>,
-    /// The body is events, with a sign of life after so many seconds; 0: without one.
+    /// The body is a stream of events, with a heartbeat at this interval in seconds; 0: without one.
     pub heartbeat: Cell<Option<f64>>,
 }
 

@@ -1,54 +1,11 @@
 //! The class `Async\Http\Server`.
 
-use crate::driver::Events;
-use crate::errors::{fails, value_error};
-use crate::log::Log;
-use crate::server_variables::Variables;
+use crate::errors::{server_error, value_error};
+use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
-use crate::{declare, options, run};
-use spindle_php::coroutine::WaitSet;
-use spindle_server::{Address, Listener, Root, Server as Core, Settings};
-use spindle_zend::{
-    Array, Call, Class, Collected, Instance, Object, Owned, PhpResult, PhpStatic, State, Str, Thrown, Type, Value,
-    ValueCell, exception, function_table, object_class,
-};
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::{Rc, Weak};
-
-/// The state of an object of the class.
-pub struct Server {
-    pub handler: ValueCell,
-    /// What is called when a fatal error has ended a request.
-    pub on_fatal_error: ValueCell,
-    pub log: Log,
-    /// Whether requests have a state of PHP's own.
-    pub is_worker: Cell<bool>,
-    /// What `$_SERVER` has in all requests.
-    pub variables: OnceCell<Variables>,
-    pub inner: OnceCell<Rc<Inner>>,
-}
-
-/// What the coroutines of a server share.
-pub struct Inner {
-    pub core: Core,
-    pub set: Rc<WaitSet>,
-    /// See [`Events`].
-    pub waits: Rc<Cell<bool>>,
-    pub addresses: RefCell<Vec<String>>,
-    pub is_running: Cell<bool>,
-    /// Who has stopped it.
-    pub stops: RefCell<String>,
-    /// The process in which it runs.
-    pub process: Cell<u32>,
-    /// A fatal error has ended a request: the process should end soon.
-    pub is_poisoned: Cell<bool>,
-    /// User code is still to be told that.
-    pub is_to_tell: Cell<bool>,
-    /// Failures of coroutines whose handler has ended.
-    pub failures: RefCell<Vec<Owned<Object>>>,
-}
-
-object_class!(pub static SERVER: Server = create);
+use crate::{options, run};
+use spindle_server::{Address, Listener, Root, Settings};
+use spindle_zend::{Array, Call, Owned, PhpResult, Str, Type, Value, exception, function_table};
 
 const STATIC: Type = Type::class(c"Async\\Http\\Server");
 
@@ -82,93 +39,15 @@ function_table! {
         c"address"() -> Type::STRING => |call| {
             call.no_arguments()?;
             let first = call.this_of(&SERVER).inner()?.addresses.borrow().first().cloned();
-            first.map(Value::from).ok_or_else(|| fails("The server listens nowhere: call listen() before"))
+            first.map(Value::from).ok_or_else(|| server_error("The server listens nowhere: call listen() before"))
         };
         c"stats"() -> Type::ARRAY => stats;
     }
 }
 
-/// The servers of this request.
-static ALL: PhpStatic<RefCell<Vec<Weak<Inner>>>> = PhpStatic::new(RefCell::new(Vec::new()));
-
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&SERVER, create, c"Async\\Http\\Server", METHODS, &[]);
-}
-
-/// Closes all connections and sockets. At the end of the request.
-pub fn close_all() {
-    for server in ALL.take() {
-        if let Some(server) = server.upgrade() {
-            server.core.close();
-            server.failures.take();
-        }
-    }
-}
-
-impl State for Server {
-    fn new(_: Class) -> Server {
-        Server {
-            handler: ValueCell::new(),
-            on_fatal_error: ValueCell::new(),
-            is_worker: Cell::new(false),
-            variables: OnceCell::new(),
-            log: Log::default(),
-            inner: OnceCell::new(),
-        }
-    }
-
-    fn free(this: &Instance<Server>) {
-        if let Some(inner) = this.inner.get() {
-            inner.core.close();
-        }
-    }
-
-    fn collect(&self, values: &mut Collected) {
-        values.cell(&self.handler);
-        values.cell(&self.on_fatal_error);
-        values.cell(&self.log.to);
-    }
-}
-
-impl Server {
-    /// Returns what was constructed.
-    ///
-    /// # Errors
-    /// The constructor has not run.
-    pub fn inner(&self) -> Result<&Rc<Inner>, Thrown> {
-        self.inner.get().ok_or_else(|| exception::throw_error("The server was not constructed"))
-    }
-}
-
-impl Inner {
-    fn new(settings: Settings) -> Rc<Inner> {
-        let (set, waits) = (Rc::new(WaitSet::new()), Rc::new(Cell::new(false)));
-        let events = Events { set: Rc::clone(&set), waits: Rc::clone(&waits) };
-        let inner = Rc::new(Inner {
-            core: Core::new(settings, Box::new(events)),
-            set,
-            waits,
-            addresses: RefCell::default(),
-            is_running: Cell::new(false),
-            stops: RefCell::default(),
-            process: Cell::new(0),
-            is_poisoned: Cell::new(false),
-            is_to_tell: Cell::new(false),
-            failures: RefCell::default(),
-        });
-        let mut all = ALL.borrow_mut();
-        all.retain(|server| server.strong_count() > 0);
-        all.push(Rc::downgrade(&inner));
-        inner
-    }
-
-    /// Ends the wait of `run()`.
-    pub fn wake(&self) {
-        if self.waits.replace(false) {
-            self.set.wake();
-        }
-    }
+    state::register(METHODS);
 }
 
 fn construct(call: Call) -> PhpResult {
@@ -178,7 +57,7 @@ fn construct(call: Call) -> PhpResult {
         Some(_) => options::settings(arguments.array(1)?)?,
     };
     if call.this_of(&SERVER).inner.set(Inner::new(settings)).is_err() {
-        return Err(fails("The server is constructed already"));
+        return Err(server_error("The server is constructed already"));
     }
     Ok(Value::NULL)
 }
@@ -204,7 +83,7 @@ fn listen(call: Call) -> PhpResult {
         return Err(value_error(&format!("Only a port can be shared by $reusePort, and \"{text}\" is none")));
     }
     let bound = if is_shared { Listener::bind_shared(&address) } else { Listener::bind(&address) };
-    let mut listener = bound.map_err(|error| fails(&format!("Cannot listen at {text}: {error}")))?;
+    let mut listener = bound.map_err(|error| server_error(&format!("Cannot listen at {text}: {error}")))?;
     if is_proxied {
         listener.expect_proxies();
     }
@@ -224,7 +103,7 @@ fn files(call: Call) -> PhpResult {
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
     let root = Root::open(&prefix, &directory, options.unwrap_or_default())
-        .map_err(|error| fails(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
+        .map_err(|error| server_error(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
     inner.core.add_files(root);
     Ok(this.object().into())
 }
@@ -238,7 +117,7 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     };
     let this = call.this_of(&SERVER);
     if this.inner()?.is_running.get() {
-        return Err(fails("The handler of a server that runs cannot be changed"));
+        return Err(server_error("The handler of a server that runs cannot be changed"));
     }
     this.is_worker.set(is_worker);
     this.handler.set(handler.clone());
@@ -262,7 +141,7 @@ fn stop(call: Call) -> PhpResult {
         _ => None,
     };
     let inner = call.this_of(&SERVER).inner()?;
-    inner.stops.replace(format!("The server stops, as it was told to at {}", exception::here()));
+    inner.stop_text.replace(format!("The server stops, as it was told to at {}", exception::here()));
     inner.core.drain(grace);
     inner.wake();
     Ok(Value::NULL)

@@ -1,11 +1,10 @@
 //! `$_SERVER` of a request in worker mode.
 
 use crate::headers;
-use crate::server::Server;
 use http::{HeaderName, Method, Version, header};
 use spindle_php::sapi;
 use spindle_server::Exchange;
-use spindle_zend::{Array, Instance, Owned, Str, Template, Value, engine};
+use spindle_zend::{Array, Owned, Str, Template, Value, engine};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -27,7 +26,7 @@ pub struct Variables {
 /// The name of the variable for a header; `None` if it gets none.
 type OfHeader = Option<Owned<Str>>;
 
-/// Where the last request has come in.
+/// The address on which the last request was received.
 struct Local {
     text: String,
     address: Owned<Str>,
@@ -122,13 +121,13 @@ impl Hasher for NameHasher {
     }
 }
 
-/// Sets what all requests of a server have. At the start of the server.
-pub fn prepare(server: &Server) {
+/// Collects what all requests of a server share. At the start of the server.
+pub fn prepare() -> Variables {
     let environment: Vec<_> = std::env::vars_os().collect();
     // With room for what a request has besides.
     let mut all = Array::new(environment.len() + 48);
     for (name, value) in environment {
-        // What looks like a header must come from one.
+        // A variable named like a header must come from one.
         if !name.as_bytes().starts_with(PREFIX) && !OF_REQUESTS.contains(&name.as_bytes()) {
             set(&mut all, name.as_bytes(), value.as_bytes());
         }
@@ -150,8 +149,7 @@ pub fn prepare(server: &Server) {
         name
     });
     let of_headers = RefCell::default();
-    let variables = Variables { template: Template::new(all), names, of_headers, local: RefCell::default(), script };
-    let _ = server.variables.set(variables);
+    Variables { template: Template::new(all), names, of_headers, local: RefCell::default(), script }
 }
 
 /// Returns a text of the process's `$_SERVER`, unless that is empty.
@@ -170,25 +168,10 @@ fn script_file() -> String {
     canonical(&file.or_else(engine::script_path).unwrap_or_default())
 }
 
-/// Replaces what a path has encoded.
-fn decoded(path: &[u8]) -> Vec<u8> {
-    let digit = |at: usize| path.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    let (mut all, mut at) = (Vec::with_capacity(path.len()), 0);
-    while let Some(byte) = path.get(at) {
-        let both = if *byte == b'%' { digit(at + 1).zip(digit(at + 2)) } else { None };
-        match both {
-            Some((high, low)) => all.push((high * 16 + low) as u8),
-            None => all.push(*byte),
-        }
-        at += if both.is_some() { 3 } else { 1 };
-    }
-    all
-}
-
-/// Returns what follows the script in a path, decoded and without steps upwards, as nginx has it; `None` if nothing does.
+/// Returns the part of a path after the script, decoded and normalized as by nginx; `None` if there is none.
 fn path_info(path: &str, script: &str) -> Option<Vec<u8>> {
     path.strip_prefix(script).filter(|rest| rest.starts_with('/'))?;
-    let decoded = decoded(path.as_bytes());
+    let decoded = headers::decoded(path.as_bytes());
     let mut parts: Vec<&[u8]> = Vec::new();
     for part in decoded.split(|byte| *byte == b'/').skip(1) {
         match part {
@@ -252,7 +235,7 @@ impl Variables {
         }
     }
 
-    /// Sets where the request has come in.
+    /// Sets the address on which the request was received.
     fn set_local(&self, all: &mut Owned<Array>, text: &str) {
         let is_last = self.local.borrow().as_ref().is_some_and(|last| last.text == text);
         if !is_last {
@@ -288,9 +271,8 @@ fn digits(mut number: u16, buffer: &mut [u8; 5]) -> &[u8] {
     }
 }
 
-/// Returns the array for a request, which nothing else has.
-pub fn of(server: &Instance<Server>, exchange: &Exchange) -> Value {
-    let Some(variables) = server.variables.get() else { return Array::new(0).into() }; // it is prepared at the start
+/// Creates the array for a request.
+pub fn of(variables: &Variables, exchange: &Exchange) -> Value {
     let mut all = variables.template.copy();
     let parts = exchange.head();
     if parts.method != Method::GET {

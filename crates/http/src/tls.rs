@@ -1,7 +1,7 @@
 //! The class `Async\Http\Tls`.
 
-use crate::declare;
-use crate::errors::{fails, value_error};
+use crate::classes::declare;
+use crate::errors::{server_error, value_error};
 use spindle_server::{CertificateFiles, Tls as Core};
 use spindle_zend::{
     Arguments, Array, Call, Class, Object, PhpResult, State, Str, Thrown, Type, Value, engine, exception,
@@ -26,12 +26,12 @@ function_table! {
         c"add"(certificate: Type::STRING, key: Type::STRING) -> STATIC => |call| {
             let further = files(&call.arguments(2, 2)?)?;
             let this = call.this_of(&TLS);
-            this.core()?.add(further).map_err(|error| fails(&error.to_string()))?;
+            this.core()?.add(further).map_err(|error| server_error(&error.to_string()))?;
             Ok(this.object().into())
         };
         c"reload"() -> Type::VOID => |call| {
             call.no_arguments()?;
-            call.this_of(&TLS).core()?.reload().map_err(|error| fails(&error.to_string()))?;
+            call.this_of(&TLS).core()?.reload().map_err(|error| server_error(&error.to_string()))?;
             Ok(Value::NULL)
         };
     }
@@ -59,7 +59,7 @@ impl Tls {
 /// # Errors
 /// The constructor has not run.
 pub fn of(object: &Object) -> Result<Rc<Core>, Thrown> {
-    let this = TLS.of(object).ok_or_else(|| fails("This is no Tls object"))?;
+    let this = TLS.of(object).ok_or_else(|| server_error("This is no Tls object"))?;
     this.core().cloned()
 }
 
@@ -67,11 +67,11 @@ pub fn of(object: &Object) -> Result<Rc<Core>, Thrown> {
 pub fn path(text: &Str) -> Result<PathBuf, Thrown> {
     let name = CString::new(text.as_bytes()).map_err(|_| value_error("The name of a file has a zero in it"))?;
     if !engine::may_open(&name) {
-        return Err(fails(&format!("The setting open_basedir does not allow the file {}", text.to_text())));
+        return Err(server_error(&format!("The setting open_basedir does not allow the file {}", text.to_text())));
     }
     // The working directory may be another one when the file is read again.
     std::path::absolute(OsString::from_vec(name.into_bytes()))
-        .map_err(|error| fails(&format!("There is no file {}: {error}", text.to_text())))
+        .map_err(|error| server_error(&format!("There is no file {}: {error}", text.to_text())))
 }
 
 fn files(arguments: &Arguments<'_>) -> Result<CertificateFiles, Thrown> {
@@ -99,9 +99,9 @@ fn construct(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 3)?;
     let first = files(&arguments)?;
     let is_13_only = arguments.value(3).map(|_| arguments.array(3)).transpose()?.map_or(Ok(false), is_13_only)?;
-    let core = Core::new(first, is_13_only).map_err(|error| fails(&error.to_string()))?;
+    let core = Core::new(first, is_13_only).map_err(|error| server_error(&error.to_string()))?;
     if call.this_of(&TLS).0.set(Rc::new(core)).is_err() {
-        return Err(fails("The Tls object is constructed already"));
+        return Err(server_error("The Tls object is constructed already"));
     }
     Ok(Value::NULL)
 }

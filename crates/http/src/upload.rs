@@ -1,7 +1,7 @@
 //! The class `Async\Http\UploadedFile`.
 
-use crate::declare;
-use crate::errors::fails;
+use crate::classes::declare;
+use crate::errors::server_error;
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, Instance, Owned, PhpResult, State, Str, Type, Value, function_table, object_class};
 use std::cell::{Cell, RefCell};
@@ -84,18 +84,18 @@ impl UploadedFile {
         let written = self.file.borrow_mut().as_mut().map(|file| file.write_all(bytes));
         match written {
             Some(Ok(())) => self.size.set(self.size.get() + bytes.len() as u64),
-            _ => self.fails(CANNOT_WRITE),
+            _ => self.fail(CANNOT_WRITE),
         }
     }
 
     /// Marks it as failed, with a number of PHP's (`UPLOAD_ERR_…`).
-    pub fn fails(&self, error: i64) {
+    pub fn fail(&self, error: i64) {
         self.error.set(error);
         self.size.set(0);
         self.remove();
     }
 
-    /// All of it has come.
+    /// All of it was received.
     pub fn close(&self) {
         self.file.take();
     }
@@ -114,12 +114,12 @@ pub fn make(name: &[u8], kind: &[u8], folder: &str) -> Owned<Instance<UploadedFi
             *upload.file.borrow_mut() = Some(file);
             *upload.path.borrow_mut() = Some(path);
         }
-        Err(error) => upload.fails(if error.kind() == io::ErrorKind::NotFound { NO_FOLDER } else { CANNOT_WRITE }),
+        Err(error) => upload.fail(if error.kind() == io::ErrorKind::NotFound { NO_FOLDER } else { CANNOT_WRITE }),
     }
     upload
 }
 
-/// Creates a file of which no other process knows the name.
+/// Creates a file with an unpredictable name.
 fn create_file(folder: &str) -> io::Result<(File, PathBuf)> {
     use std::hash::{BuildHasher, RandomState};
     use std::os::unix::fs::OpenOptionsExt;
@@ -149,11 +149,11 @@ fn move_to(call: Call) -> PhpResult {
     let this = call.this_of(&UPLOADED_FILE);
     let from = path(this);
     if from.as_str().is_none() {
-        return Err(fails("There is no uploaded file, or it was moved already"));
+        return Err(server_error("There is no uploaded file, or it was moved already"));
     }
     let moved = coroutine::call(&"rename".into(), &mut [from, target.clone()])?;
     if !moved.is_truthy() {
-        return Err(fails("The uploaded file cannot be moved there"));
+        return Err(server_error("The uploaded file cannot be moved there"));
     }
     this.path.take();
     let mask = coroutine::call(&"umask".into(), &mut [])?.as_long().unwrap_or(0o022);

@@ -1,12 +1,13 @@
 //! The classes `Async\Http\WebSocket` and `Async\Http\Message`.
 
-use crate::errors::{self, bad_request, fails, forbidden, upgrade_required, value_error};
-use crate::run::handling;
-use crate::{declare, helpers, request};
+use crate::classes::declare;
+use crate::errors::{self, bad_request, forbidden, server_error, upgrade_required, value_error};
+use crate::handling::Handling;
+use crate::{headers, helpers};
 use bytes::Bytes;
 use http::header::{self, HeaderMap};
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Handshake, Received, WebSocket as Core, Why, Written};
+use spindle_server::{Handshake, Reason, Received, WebSocket as Core, Written};
 use spindle_zend::{
     Array, Call, Class, PhpResult, State, Str, Thrown, Type, Value, ValueCell, argument_error, engine, exception,
     function_table, object_class,
@@ -15,9 +16,9 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 /// The state of an object of the class.
-pub struct WebSocket(OnceCell<(Rc<Exchange>, Rc<Core>)>);
+pub struct WebSocket(OnceCell<(Rc<Handling>, Rc<Core>)>);
 
-/// A message that has come.
+/// A received message.
 pub struct Message {
     data: ValueCell,
     is_binary: Cell<bool>,
@@ -82,14 +83,15 @@ impl State for Message {
 ///
 /// # Errors
 /// The request does not ask for it, comes from a page of another site, or is answered already.
-pub fn upgrade(exchange: &Rc<Exchange>, protocols: Option<&Array>, origins: Option<&Array>) -> PhpResult {
+pub fn upgrade(handling: &Rc<Handling>, protocols: Option<&Array>, origins: Option<&Array>) -> PhpResult {
     let (protocols, origins) = (texts(protocols, "subprotocols")?, texts(origins, "origins")?);
     let is_token = |text: &String| http::HeaderName::from_bytes(text.as_bytes()).is_ok();
     if let Some(wrong) = protocols.iter().find(|text| !is_token(text)) {
         return Err(value_error(&format!("\"{}\" is not the name of a subprotocol", wrong.escape_default())));
     }
+    let exchange = &handling.exchange;
     let head = exchange.head();
-    if spindle_server::is_asked(head) && !is_allowed(&head.headers, &request::host(exchange), &origins) {
+    if spindle_server::is_asked(head) && !is_allowed(&head.headers, &headers::host(exchange), &origins) {
         return Err(forbidden("The request comes from a page of another site, which is not among the allowed origins"));
     }
     let offered: Vec<&str> = spindle_server::offered(head).collect();
@@ -100,11 +102,11 @@ pub fn upgrade(exchange: &Rc<Exchange>, protocols: Option<&Array>, origins: Opti
         Err(Handshake::Malformed) => return Err(bad_request("The handshake of the WebSocket is malformed")),
         Err(Handshake::TooLate) => {
             coroutine::check_cancellation()?;
-            return Err(fails("The request is answered or upgraded already"));
+            return Err(server_error("The request is answered or upgraded already"));
         }
     };
     let object = WEB_SOCKET.make();
-    let _ = object.0.set((Rc::clone(exchange), socket));
+    let _ = object.0.set((Rc::clone(handling), socket));
     Ok(object.into())
 }
 
@@ -139,8 +141,8 @@ fn is_allowed(all: &HeaderMap, host: &Value, origins: &[String]) -> bool {
 
 // --- an open one ---
 
-fn this(call: &Call) -> Result<&(Rc<Exchange>, Rc<Core>), Thrown> {
-    call.this_of(&WEB_SOCKET).0.get().ok_or_else(|| fails("This WebSocket belongs to no request"))
+fn this(call: &Call) -> Result<&(Rc<Handling>, Rc<Core>), Thrown> {
+    call.this_of(&WEB_SOCKET).0.get().ok_or_else(|| server_error("This WebSocket belongs to no request"))
 }
 
 fn of(call: Call, what: impl FnOnce(&Core) -> Value) -> PhpResult {
@@ -155,10 +157,9 @@ fn of_message(call: Call, what: impl FnOnce(&Message) -> Value) -> PhpResult {
 
 fn receive(call: Call) -> PhpResult {
     call.no_arguments()?;
-    let (exchange, socket) = this(&call)?.clone();
+    let (handling, socket) = this(&call)?.clone();
     let mut received = socket.receive();
     if matches!(received, Received::Pending) {
-        let Some(handling) = handling(&exchange) else { return Ok(Value::NULL) };
         received = handling.waiting.wait_for("WebSocket::receive", || match socket.receive() {
             Received::Pending => None,
             received => Some(received),
@@ -172,16 +173,16 @@ fn receive(call: Call) -> PhpResult {
 }
 
 /// Waits if the client is behind, or throws if it is gone.
-fn finish(exchange: &Exchange, socket: &Core, written: Written) -> PhpResult {
+fn finish(handling: &Handling, socket: &Core, written: Written) -> PhpResult {
     match written {
         Written::Ok | Written::TooMuch => {}
         Written::Full => {
-            let Some(handling) = handling(exchange) else { return Ok(Value::NULL) };
             handling.waiting.wait_for("WebSocket::send", || socket.has_room().then_some(()))?;
         }
         Written::Gone => {
             coroutine::check_cancellation()?;
-            let why = exchange.cancelled().unwrap_or(Why::Disconnected);
+            let exchange = &handling.exchange;
+            let why = exchange.cancelled().unwrap_or(Reason::Disconnected);
             return Err(exception::throw(errors::cancellation(exchange, why)));
         }
     }
@@ -190,24 +191,24 @@ fn finish(exchange: &Exchange, socket: &Core, written: Written) -> PhpResult {
 
 fn send(call: Call, is_binary: bool) -> PhpResult {
     let data = call.arguments(1, 1)?.str(1)?;
-    let (exchange, socket) = this(&call)?.clone();
+    let (handling, socket) = this(&call)?.clone();
     let data = Bytes::copy_from_slice(data.as_bytes());
     let written = socket.send(spindle_server::Message { data, is_binary });
     if written == Written::TooMuch {
         return Err(value_error("The text of a message must be valid UTF-8: use sendBinary() for other data"));
     }
-    finish(&exchange, &socket, written)
+    finish(&handling, &socket, written)
 }
 
 fn ping(call: Call) -> PhpResult {
     let arguments = call.arguments(0, 1)?;
     let data = arguments.value(1).map(|_| arguments.str(1)).transpose()?.map_or(&b""[..], Str::as_bytes);
-    let (exchange, socket) = this(&call)?.clone();
+    let (handling, socket) = this(&call)?.clone();
     let written = socket.ping(Bytes::copy_from_slice(data));
     if written == Written::TooMuch {
         return Err(argument_error(1, false, "must be at most 125 bytes long"));
     }
-    finish(&exchange, &socket, written)
+    finish(&handling, &socket, written)
 }
 
 fn close(call: Call) -> PhpResult {

@@ -1,17 +1,17 @@
 //! Worker mode: each request has superglobals, headers, output, a session and functions for its end of its own, as PHP has them
 //! for the one request of a process.
 
-use crate::errors::{self, fails};
+use crate::errors::{self, server_error};
+use crate::handling::Handling;
 use crate::reply;
-use crate::run::{Handling, handling};
-use crate::server::{Inner, Server};
 use crate::server_variables;
+use crate::state::{Inner, Server};
 use bytes::{Buf, Bytes};
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{HeaderName, StatusCode, Version};
 use spindle_php::coroutine;
 use spindle_php::sapi::{self, Client, Sapi};
-use spindle_server::{Body, Exchange, Head, Incoming, Why, Written, refusal};
+use spindle_server::{Body, Exchange, Head, Incoming, Written, refusal};
 use spindle_zend::{
     Array, Call, FunctionEntry, Instance, Object, PhpResult, PhpStatic, Str, Thrown, Type, Value, engine, exception,
     forget_functions, function_table, make_functions,
@@ -23,13 +23,13 @@ use std::rc::{Rc, Weak};
 /// The size from which on a response is sent in pieces.
 const BUFFER: usize = 32 * 1024;
 
-/// For how many headers there is room at first. There is a limit above which a request for room panics.
+/// The initial capacity for headers. Above a limit of the type, reserving more would panic.
 const USUAL_HEADERS: usize = 64;
 
-/// For how many bytes of texts there is room at first.
+/// The initial capacity for texts, in bytes.
 const USUAL_TEXTS: usize = 512;
 
-/// The status with which a process ends in which no code has caught an exception.
+/// The exit status of a process with an uncaught exception.
 const FAILED: i32 = 255;
 
 /// The size of a request's output buffer in PHP, as in the settings that PHP recommends. The command line has none.
@@ -38,9 +38,9 @@ const OUTPUT_BUFFERING: i64 = 4096;
 /// The client of a request, as PHP's output and input layers see it.
 pub struct Worker {
     /// Until the response is complete.
-    exchange: RefCell<Option<Rc<Exchange>>>,
+    handling: RefCell<Option<Rc<Handling>>>,
     /// Until its coroutine has ended.
-    handled: Weak<Exchange>,
+    handled: Weak<Handling>,
     server: Weak<Inner>,
     texts: OnceCell<Texts>,
     /// The head of the response, once PHP has sent it.
@@ -80,12 +80,12 @@ static HAS_FUNCTIONS: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 /// A server in worker mode begins to run.
 ///
 /// # Errors
-/// A setting names something that there is not.
-pub fn server_begins() -> Result<(), Thrown> {
+/// A setting names something that does not exist.
+pub fn server_started() -> Result<(), Thrown> {
     if SERVERS.get() == 0
         && let Err(why) = sapi::prepare()
     {
-        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { fails(&why) });
+        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { server_error(&why) });
     }
     SERVERS.set(SERVERS.get() + 1);
     sapi::watch_errors(true);
@@ -97,7 +97,7 @@ pub fn server_begins() -> Result<(), Thrown> {
 }
 
 /// Such a server has ended.
-pub fn server_ends() {
+pub fn server_stopped() {
     SERVERS.set(SERVERS.get() - 1);
     sapi::watch_errors(SERVERS.get() > 0);
 }
@@ -152,19 +152,19 @@ impl Texts {
         Texts { all, uri, query, content_type, cookies, authorization }
     }
 
-    /// Returns what begins there with a text and its zero.
+    /// Returns the bytes from `start`: a text and its zero, and what follows.
     fn at(&self, start: usize) -> &[u8] {
         &self.all[start..]
     }
 }
 
-/// Returns a request of PHP's own for an exchange.
-pub fn make(exchange: &Rc<Exchange>, inner: &Rc<Inner>) -> Rc<Sapi> {
-    Sapi::new(|_| {
+/// Creates the PHP request state for a request.
+pub fn make(handling: &Rc<Handling>) -> Rc<Sapi> {
+    let own = Sapi::new(|_| {
         Box::new(Worker {
-            exchange: RefCell::new(Some(Rc::clone(exchange))),
-            handled: Rc::downgrade(exchange),
-            server: Rc::downgrade(inner),
+            handling: RefCell::new(Some(Rc::clone(handling))),
+            handled: Rc::downgrade(handling),
+            server: Weak::clone(&handling.server),
             texts: OnceCell::new(),
             head: RefCell::new(None),
             buffer: RefCell::new(Vec::new()),
@@ -175,7 +175,9 @@ pub fn make(exchange: &Rc<Exchange>, inner: &Rc<Inner>) -> Rc<Sapi> {
             has_failed: Cell::new(false),
             has_died: Cell::new(false),
         })
-    })
+    });
+    let _ = handling.request.set(Rc::downgrade(&own));
+    own
 }
 
 /// The functions that PHP-FPM has and the command line has not. They exist when a server in worker mode runs: libraries that look for
@@ -219,8 +221,8 @@ fn headers_of_request(call: &Call, function: &str) -> PhpResult {
         }
     }
     // It has no variable.
-    let exchange = running().and_then(Worker::exchange);
-    if let Some(proxy) = exchange.and_then(|exchange| exchange.head().headers.get("proxy").cloned()) {
+    let handling = running().and_then(Worker::handling);
+    if let Some(proxy) = handling.and_then(|handling| handling.exchange.head().headers.get("proxy").cloned()) {
         headers.set_text(b"Proxy", Str::new(proxy.as_bytes()).into());
     }
     Ok(headers.into())
@@ -247,19 +249,19 @@ pub fn running() -> Option<&'static Worker> {
 }
 
 /// The body of the coroutine that handles a request.
-pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
+pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
     let (Some(request), Some(worker)) = (sapi::live(), running()) else {
-        return Err(fails("The request has no state of PHP's"));
+        return Err(server_error("The request has no state of PHP's"));
     };
     let steps: [&dyn Fn(); 6] = [
-        &|| serve(server, exchange, request, worker),
+        &|| serve(server, handling, request, worker),
         &sapi::end::call_shutdown_functions,
         &sapi::end::close_session,
         &sapi::end::end_buffers,
         &sapi::end::end_output,
         &sapi::end::forget_client,
     ];
-    // A fatal error ends a step, and the next one follows.
+    // After a fatal error in one step the next one still runs.
     let next = Cell::new(0);
     while next.get() < steps.len() {
         let is_sound = sapi::survive(|| {
@@ -279,7 +281,7 @@ pub fn handle(server: &Instance<Server>, exchange: &Rc<Exchange>) -> PhpResult {
     }
     worker.complete();
     sapi::ends_in_child();
-    crate::run::ends(exchange);
+    handling.finish();
     Ok(Value::NULL)
 }
 
@@ -288,14 +290,16 @@ fn handle_thrown(worker: &Worker) {
     if let Some(thrown) = exception::take()
         && !exception::is_exit(&thrown)
     {
-        worker.fails();
+        worker.fail();
         sapi::survive(|| sapi::report_uncaught(&thrown));
         drop(exception::take());
     }
 }
 
 /// Begins the request and calls the handler.
-fn serve(server: &Instance<Server>, exchange: &Rc<Exchange>, request: &Sapi, worker: &Worker) {
+fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker: &Worker) {
+    let exchange = &*handling.exchange;
+    let Some(variables) = server.variables.get() else { return }; // they are prepared when the server begins to run
     let texts = worker.texts.get_or_init(|| Texts::of(exchange));
     let head = sapi::Head {
         method: texts.at(0),
@@ -307,24 +311,24 @@ fn serve(server: &Instance<Server>, exchange: &Rc<Exchange>, request: &Sapi, wor
         authorization: texts.authorization.map(|start| texts.at(start)),
         is_http_10: exchange.head().version == Version::HTTP_10,
     };
-    let variables = server_variables::of(server, exchange);
+    let variables = server_variables::of(variables, exchange);
     // SAFETY: the texts stay as long as the client, which stays as long as the request.
     unsafe { request.begin(&head, &variables, OUTPUT_BUFFERING) };
     drop(variables);
     if exception::is_in_flight() {
-        return fails_with(exchange, worker);
+        return handle_failure(handling, worker);
     }
     let handler = server.handler.get();
     match coroutine::call(&handler, &mut []) {
-        Err(_) => fails_with(exchange, worker),
+        Err(_) => handle_failure(handling, worker),
         Ok(result) if result.as_object().is_some_and(reply::is_response) => {
             let text = "A handler in worker mode prints its response: it must not return one";
             let _ = exception::throw_error(text);
-            fails_with(exchange, worker);
+            handle_failure(handling, worker);
         }
         Ok(result) => {
             drop(result);
-            if let Some(other) = handling(exchange).and_then(Handling::last_failure) {
+            if let Some(other) = handling.last_failure() {
                 uncaught(worker, &other);
             }
         }
@@ -337,23 +341,22 @@ fn content_length(exchange: &Exchange) -> Option<i64> {
 }
 
 /// Handles the exception in flight, with which the handler has ended.
-fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
+fn handle_failure(handling: &Handling, worker: &Worker) {
     let Some(thrown) = exception::take() else { return };
     if exception::is_exit(&thrown) {
         return;
     }
     let is_cancellation = thrown.is_a(coroutine::cancellation_exception());
-    let (thrown, other) = match handling(exchange) {
-        Some(handling) if handling.has_failure() => handling.failures(thrown),
-        _ if is_cancellation && worker.has_exited.get() => return,
-        _ => (thrown, None),
-    };
+    if is_cancellation && worker.has_exited.get() && !handling.has_failure() {
+        return;
+    }
+    let (thrown, other) = handling.failures(thrown);
     other.inspect(|other| sapi::report_uncaught(other));
     if worker.has_died.get() {
         sapi::set_status(500); // the fatal error was reported
         return;
     }
-    if let Some(status) = reply::status_of(exchange, &thrown) {
+    if let Some(status) = reply::status_of(&handling.exchange, &thrown) {
         worker.refused.set(Some(status));
         worker.has_failed.set(true);
         return;
@@ -361,7 +364,7 @@ fn fails_with(exchange: &Rc<Exchange>, worker: &Worker) {
     uncaught(worker, &thrown);
 }
 
-/// Does what PHP does with an exception that no code has caught. The status is 500, unless a handler sets another one.
+/// Handles an uncaught exception as PHP does. The status is 500, unless a handler sets another one.
 fn uncaught(worker: &Worker, thrown: &Object) {
     sapi::set_status(500);
     if !handle_uncaught(thrown) {
@@ -384,7 +387,7 @@ pub fn handle_uncaught(thrown: &Object) -> bool {
 
 impl Worker {
     /// The response must not look complete. Its status is 500, unless a part of it was sent.
-    pub fn fails(&self) {
+    pub fn fail(&self) {
         self.has_failed.set(true);
         sapi::set_status(500);
         if let Some(head) = &mut *self.head.borrow_mut() {
@@ -392,46 +395,47 @@ impl Worker {
         }
     }
 
-    /// Returns the exchange, also when its response is complete, until its coroutine has ended.
-    pub fn handled(&self) -> Option<Rc<Exchange>> {
+    /// Returns the handling, also after the response is complete, until its coroutine has returned.
+    pub fn handled(&self) -> Option<Rc<Handling>> {
         self.handled.upgrade()
     }
 
-    fn exchange(&self) -> Option<Rc<Exchange>> {
-        self.exchange.borrow().clone()
+    fn handling(&self) -> Option<Rc<Handling>> {
+        self.handling.borrow().clone()
     }
 
     /// Begins a response that is sent in pieces.
     fn begin(&self) {
-        let (Some(exchange), Some(head)) = (self.exchange(), self.head.take()) else { return };
+        let (Some(handling), Some(head)) = (self.handling(), self.head.take()) else { return };
         self.has_begun.set(true);
-        let is_gone = !exchange.respond(head, Body::Stream { trailers: Vec::new() });
+        let is_gone = !handling.exchange.respond(head, Body::Stream { trailers: Vec::new() });
         let begun = self.buffer.take();
         if is_gone {
-            client_is_gone();
+            on_disconnected();
         } else if !begun.is_empty() {
-            self.send(&exchange, Bytes::from(begun));
+            self.send(&handling, Bytes::from(begun));
         }
     }
 
-    fn send(&self, exchange: &Rc<Exchange>, bytes: Bytes) {
+    fn send(&self, handling: &Handling, bytes: Bytes) {
+        let exchange = &handling.exchange;
         match exchange.write(bytes) {
             Written::Ok | Written::TooMuch => {}
             Written::Full => {
-                let Some(handling) = handling(exchange).filter(|_| sapi::can_wait() && !exception::is_in_flight())
-                else {
+                if !may_wait() {
                     return;
-                };
+                }
                 // A cancellation is thrown where the output was made.
                 let _ = handling.waiting.wait_for("echo", || exchange.has_room().then_some(()));
             }
-            Written::Gone => client_is_gone(),
+            Written::Gone => on_disconnected(),
         }
     }
 
     /// Completes the response. What is printed afterwards goes nowhere.
     pub fn complete(&self) {
-        let Some(exchange) = self.exchange.take() else { return };
+        let Some(handling) = self.handling.take() else { return };
+        let exchange = &handling.exchange;
         if self.has_begun.get() {
             if self.has_failed.get() {
                 exchange.abort();
@@ -451,10 +455,13 @@ impl Worker {
         exchange.respond(head, if body.is_empty() { Body::Empty } else { Body::Full(body) });
     }
 
-    fn next_piece(&self, exchange: &Rc<Exchange>) -> Option<Bytes> {
+    fn next_piece(&self, handling: &Handling) -> Option<Bytes> {
+        let exchange = &handling.exchange;
         let mut read = exchange.read();
         if matches!(read, Incoming::Pending) {
-            let handling = handling(exchange).filter(|_| sapi::can_wait() && !exception::is_in_flight())?;
+            if !may_wait() {
+                return None;
+            }
             let waited = handling.waiting.wait_for("php://input", || match exchange.read() {
                 Incoming::Pending => None,
                 read => Some(read),
@@ -462,7 +469,7 @@ impl Worker {
             match waited {
                 Ok(next) => read = next,
                 Err(_) => {
-                    exchange.stops_reading();
+                    exchange.stop_reading();
                     return None;
                 }
             }
@@ -485,8 +492,13 @@ impl Worker {
     }
 }
 
-/// Nobody gets the output: as in PHP, the script ends, unless it ignores that.
-fn client_is_gone() {
+/// Returns `true` if this coroutine may wait for the client.
+fn may_wait() -> bool {
+    sapi::can_wait() && !exception::is_in_flight()
+}
+
+/// The client is gone: as in PHP, the script exits, unless `ignore_user_abort` is set.
+fn on_disconnected() {
     if sapi::output_failed() && !exception::is_in_flight() {
         exception::throw_exit();
         exception::enter_frame(); // which is the script's own for echo
@@ -569,12 +581,12 @@ fn warn(message: &str) {
 
 impl Client for Worker {
     fn write(&self, bytes: &[u8]) {
-        let Some(exchange) = self.exchange() else { return };
+        let Some(handling) = self.handling() else { return };
         if self.has_begun.get() {
-            return self.send(&exchange, Bytes::copy_from_slice(bytes));
+            return self.send(&handling, Bytes::copy_from_slice(bytes));
         }
-        if exchange.is_over() {
-            return client_is_gone();
+        if handling.exchange.is_over() {
+            return on_disconnected();
         }
         self.buffer.borrow_mut().extend_from_slice(bytes);
         if self.buffer.borrow().len() > BUFFER {
@@ -586,7 +598,7 @@ impl Client for Worker {
         if !self.has_begun.get() {
             self.begin();
         }
-        if self.has_begun.get() && sapi::can_wait() && !exception::is_in_flight() {
+        if self.has_begun.get() && may_wait() {
             let _ = coroutine::suspend(); // the connection is written to meanwhile
         }
     }
@@ -594,18 +606,18 @@ impl Client for Worker {
     fn send_headers(&self, status: i32, lines: &[Vec<u8>]) {
         let (head, reason) = head_of(status, lines);
         *self.head.borrow_mut() = Some(head);
-        if let Some(exchange) = self.exchange().filter(|_| !reason.is_empty()) {
-            exchange.set_reason(&reason);
+        if let Some(handling) = self.handling().filter(|_| !reason.is_empty()) {
+            handling.exchange.set_reason(&reason);
         }
     }
 
     fn read(&self, buffer: &mut [u8]) -> usize {
-        let Some(exchange) = self.exchange() else { return 0 };
+        let Some(handling) = self.handling() else { return 0 };
         let mut filled = 0;
         while filled < buffer.len() {
             let mut rest = self.rest.take();
             if rest.is_empty() {
-                match self.next_piece(&exchange) {
+                match self.next_piece(&handling) {
                     Some(piece) => rest = piece,
                     None => break,
                 }
@@ -620,20 +632,20 @@ impl Client for Worker {
     }
 
     fn exits(&self) {
-        if let Some(exchange) = self.exchange()
+        if let Some(handling) = self.handling()
             && !self.has_exited.replace(true)
         {
             exception::put_aside(|| {
-                crate::run::cancel(&exchange, &coroutine::new_cancellation("The request exits"));
+                handling.cancel_scope(&coroutine::new_cancellation("The request exits"));
             });
         }
     }
 
     fn dies(&self) {
         self.has_died.set(true);
-        self.fails();
+        self.fail();
         if let Some(server) = self.server.upgrade() {
-            server.is_to_tell.set(!server.is_poisoned.replace(true));
+            server.should_notify.set(!server.is_poisoned.replace(true));
             server.core.drain(Some(server.core.settings().fatal_grace));
             server.wake();
         }
@@ -644,22 +656,10 @@ impl Client for Worker {
     }
 }
 
-/// The client of a request has left, or its time is over. Returns `false` if its coroutines are to be cancelled.
-pub fn ignores(request: &Weak<Sapi>, why: Why) -> bool {
-    if why != Why::Disconnected {
-        return false;
-    }
-    // As with PHP's other servers the script goes on, and ends when it prints something, unless it ignores that.
-    if let Some(request) = request.upgrade() {
-        request.is_aborted();
-    }
-    true
-}
-
 /// Completes the response of the running request, whose coroutine goes on. Returns `false` if there is nothing to complete.
 pub fn finish() -> bool {
     let Some(worker) = running() else { return false };
-    if worker.exchange.borrow().is_none() {
+    if worker.handling.borrow().is_none() {
         return false;
     }
     sapi::end::end_buffers();

@@ -1,11 +1,11 @@
 //! The class `Async\Http\Writer`: the body of a response, written piece by piece.
 
-use crate::declare;
-use crate::errors::{self, fails};
-use crate::run::handling;
+use crate::classes::declare;
+use crate::errors::{self, server_error};
+use crate::handling::Handling;
 use bytes::Bytes;
 use spindle_php::coroutine;
-use spindle_server::{Exchange, Written};
+use spindle_server::Written;
 use spindle_zend::{
     Arguments, Call, Class, Instance, Owned, PhpResult, State, Thrown, Type, Value, argument_error, exception,
     function_table, object_class, sys,
@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// The state of an object of the class.
-pub struct Writer(OnceCell<Rc<Exchange>>);
+pub struct Writer(OnceCell<Rc<Handling>>);
 
 object_class!(static WRITER: Writer = create);
 
@@ -42,9 +42,9 @@ impl State for Writer {
 }
 
 /// Returns the writer for a response.
-pub fn make(exchange: &Rc<Exchange>) -> Owned<Instance<Writer>> {
+pub fn make(handling: &Rc<Handling>) -> Owned<Instance<Writer>> {
     let writer = WRITER.make();
-    let _ = writer.0.set(Rc::clone(exchange));
+    let _ = writer.0.set(Rc::clone(handling));
     writer
 }
 
@@ -100,25 +100,21 @@ fn event(call: Call) -> PhpResult {
 }
 
 fn send(call: &Call, data: Bytes) -> PhpResult {
-    let Some(exchange) = call.this_of(&WRITER).0.get().cloned() else {
-        return Err(fails("This writer belongs to no response"));
+    let Some(handling) = call.this_of(&WRITER).0.get().cloned() else {
+        return Err(server_error("This writer belongs to no response"));
     };
+    let exchange = &handling.exchange;
     match exchange.write(data) {
         Written::Ok => {}
-        Written::Full => wait_for_room(&exchange)?,
+        Written::Full => handling.waiting.wait_for("Writer::write", || exchange.has_room().then_some(()))?,
         Written::Gone => {
             coroutine::check_cancellation()?;
             return Err(match exchange.cancelled() {
-                Some(why) => exception::throw(errors::cancellation(&exchange, why)),
-                None => fails(COMPLETE),
+                Some(why) => exception::throw(errors::cancellation(exchange, why)),
+                None => server_error(COMPLETE),
             });
         }
-        Written::TooMuch => return Err(fails(COMPLETE)),
+        Written::TooMuch => return Err(server_error(COMPLETE)),
     }
     Ok(Value::NULL)
-}
-
-fn wait_for_room(exchange: &Exchange) -> Result<(), Thrown> {
-    let Some(handling) = handling(exchange) else { return Ok(()) };
-    handling.waiting.wait_for("Writer::write", || exchange.has_room().then_some(()))
 }

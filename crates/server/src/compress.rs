@@ -1,15 +1,15 @@
 //! Responses that are compressed as they are sent: which of them, and the bodies of those.
 //!
-//! A compressor has up to two megabytes, so few responses have one at a time; and it computes on the one thread that there is, so
+//! A compressor has up to two megabytes, so few responses have one at a time; and it runs on the server's only thread, so
 //! all together do little in a turn.
 
-use crate::body::{Incomplete, Pipe};
-use crate::encoding::{self, Coding};
-use crate::server::Shared;
+use crate::encoding::{self, Coding, has_word};
+use crate::pipe::{Incomplete, Pipe};
+use crate::settings::Settings;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{StatusCode, Version};
 use http_body::Frame;
@@ -65,19 +65,19 @@ pub struct Compressing {
     /// The number of this turn, and how many bytes are left in it.
     turn: Cell<u64>,
     left: Cell<usize>,
-    /// Those that have got nothing in this turn.
+    /// Responses that got nothing in this turn.
     waiting: RefCell<Vec<Waker>>,
 }
 
 impl Compressing {
     /// A turn begins.
-    pub fn turn_begins(&self) {
+    pub fn begin_turn(&self) {
         self.turn.set(self.turn.get() + 1);
         self.left.set(TURN);
     }
 
-    /// A turn ends. Who got nothing in it comes first in the next one: those that have got something wake themselves.
-    pub fn turn_ends(&self) {
+    /// A turn ends. Responses that got nothing in it come first in the next one: the others wake themselves.
+    pub fn end_turn(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
@@ -101,12 +101,6 @@ impl Drop for Place {
     }
 }
 
-/// Returns `true` if a header that is a list has this word.
-fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
-    let mut words = headers.get_all(name).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
-    words.any(|one| one.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
-}
-
 /// Returns `true` for a type of content that becomes smaller. A stream of events does not count: those are short, and a client that
 /// gets none for long would keep a compressor.
 fn is_compressible(content_type: &HeaderValue) -> bool {
@@ -118,20 +112,20 @@ fn is_compressible(content_type: &HeaderValue) -> bool {
 
 /// Returns `true` if a page of another site has caused a request that carries a user's credentials. Such a page could guess a secret
 /// in the response from its compressed length, if it also has a say in what else is in it (BREACH).
-fn is_spied_on(request: &HeaderMap) -> bool {
+fn is_cross_site(request: &HeaderMap) -> bool {
     let has_credentials = request.contains_key(header::COOKIE) || request.contains_key(header::AUTHORIZATION);
     has_credentials && request.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
 }
 
 /// Decides whether a response is compressed, and sets its headers for that. `length` is that of its body, if it is known.
 pub fn negotiate(
-    shared: &Shared,
+    settings: &Settings,
+    compressing: &Compressing,
     request: &Parts,
     status: StatusCode,
     headers: &mut HeaderMap,
     length: Option<u64>,
 ) -> Option<Chosen> {
-    let settings = &shared.settings;
     if !settings.compression || request.version < Version::HTTP_11 {
         return None;
     }
@@ -150,10 +144,10 @@ pub fn negotiate(
     vary(headers);
     let accepted = request.headers.get_all(header::ACCEPT_ENCODING);
     let coding = encoding::preferred(accepted, &OFFERED).filter(|coding| *coding != Coding::Identity)?;
-    if is_spied_on(&request.headers) {
+    if is_cross_site(&request.headers) {
         return None;
     }
-    let place = Place::new(&shared.compressing.count)?;
+    let place = Place::new(&compressing.count)?;
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     headers.remove(header::ACCEPT_RANGES); // they would be ranges of what is sent
     weaken(headers);
@@ -252,14 +246,14 @@ impl Source {
 
 /// A compressed body.
 pub struct Compressed {
-    shared: Rc<Shared>,
+    compressing: Rc<Compressing>,
     source: Source,
     coding: Coding,
     encoder: Option<Encoder>,
     /// What was taken from the source, and not yet compressed.
     rest: Bytes,
-    /// The encoder has something that it has not given out.
-    is_behind: bool,
+    /// The encoder holds data that was not flushed.
+    needs_flush: bool,
     /// The last turn in which something of it was compressed.
     turn: u64,
     /// The source has ended, and so has the coding.
@@ -269,14 +263,14 @@ pub struct Compressed {
 }
 
 impl Compressed {
-    pub fn new(shared: &Rc<Shared>, chosen: Chosen, source: Source) -> Compressed {
+    pub fn new(compressing: &Rc<Compressing>, chosen: Chosen, source: Source) -> Compressed {
         Compressed {
-            shared: Rc::clone(shared),
+            compressing: Rc::clone(compressing),
             source,
             coding: chosen.coding,
             encoder: None,
             rest: Bytes::new(),
-            is_behind: false,
+            needs_flush: false,
             turn: 0,
             has_ended: false,
             trailers: None,
@@ -289,8 +283,8 @@ impl Compressed {
         self.has_ended && self.trailers.is_none()
     }
 
-    /// Returns what is sent next. When nothing more is there to be compressed, all that was is given out: so nothing waits in the
-    /// encoder while the handler does.
+    /// Polls for the next frame. When the source has nothing more for now, the encoder is flushed, so that no data waits in it
+    /// while the handler does.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Incomplete>>> {
         if self.has_ended {
             return Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))));
@@ -308,8 +302,8 @@ impl Compressed {
             if self.rest.is_empty() {
                 match self.source.poll(cx) {
                     Poll::Pending => {
-                        if self.is_behind {
-                            self.is_behind = false;
+                        if self.needs_flush {
+                            self.needs_flush = false;
                             encoder.as_write().flush().map_err(|_| Incomplete)?;
                         }
                         let out = encoder.take();
@@ -330,7 +324,7 @@ impl Compressed {
                     },
                 }
             }
-            let compressing = &self.shared.compressing;
+            let compressing = &self.compressing;
             let count = self.rest.len().min(SLICE).min(compressing.left.get());
             if count == 0 {
                 if self.turn == compressing.turn.get() {
@@ -344,7 +338,7 @@ impl Compressed {
             compressing.left.set(compressing.left.get() - count);
             self.turn = compressing.turn.get();
             encoder.as_write().write_all(&self.rest.split_to(count)).map_err(|_| Incomplete)?;
-            self.is_behind = true;
+            self.needs_flush = true;
             let out = encoder.take();
             if !out.is_empty() {
                 self.encoder = Some(encoder);

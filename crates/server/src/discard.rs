@@ -1,9 +1,8 @@
-//! What a client still sends of a body that nobody reads any more.
+//! The rest of a request's body, read and dropped after the response.
 
-use crate::exchange::limit;
-use crate::server::Shared;
 use crate::settings::SECOND;
-use crate::timer::Time;
+use crate::shared::Shared;
+use crate::timer::{Time, limit};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use std::future::Future;
@@ -11,72 +10,72 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// Reads the rest of a request's body on HTTP/2, within limits.
+/// Reads and drops the rest of an HTTP/2 request's body, within limits.
 ///
-/// A stream whose body is dropped before its end is reset after the response. That is no error (RFC 9113, 8.1), but there are
-/// clients that forget the response when the reset comes while they still send, curl 7.88 among them. A body that ends within
-/// the limits needs no reset.
+/// A stream whose body is dropped before its end is reset after the response. That is not an error (RFC 9113, 8.1), but
+/// some clients, curl 7.88 among them, forget the response if the reset arrives while they still send. A body that is complete
+/// within the limits needs no reset.
 pub struct Discard {
     shared: Rc<Shared>,
     body: Incoming,
-    rest: Rest,
+    budget: Budget,
     time: Option<Time>,
-    /// Its place among those that a stop wakes.
+    /// Its slot among the tasks that a drain wakes.
     place: Option<usize>,
 }
 
-/// How long a client may pause that sends what nobody reads. It has the answer, and most stop sending.
+/// How long the client may pause. It has its answer, and most clients stop sending.
 const PAUSE: u64 = 5 * SECOND;
 
-/// How long it is read when the server stops.
+/// The limit while the server drains.
 const LAST: u64 = 2 * SECOND;
 
-/// How much of what a client still sends is to be read, and how long.
-pub struct Rest {
+/// How much is still read from a client, and for how long.
+pub struct Budget {
     left: u64,
     until: u64,
     pause: u64,
 }
 
-impl Rest {
-    /// Returns what is read from now on.
-    pub fn new(shared: &Shared) -> Rest {
-        let (settings, now) = (&shared.settings, shared.now.get());
+impl Budget {
+    /// Creates the budget of a body from now on.
+    pub fn new(shared: &Shared) -> Budget {
+        let (settings, now) = (&shared.settings, shared.event_loop.now.get());
         let until = limit(now, settings.discard_timeout);
-        let mut rest = Rest { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
+        let mut budget = Budget { left: settings.discard_size, until, pause: now.saturating_add(PAUSE) };
         if shared.is_draining() {
-            rest.hurries(shared);
+            budget.shorten(shared);
         }
-        rest
+        budget
     }
 
-    /// The server stops: others wait for that.
-    pub fn hurries(&mut self, shared: &Shared) {
-        self.until = self.until.min(shared.now.get().saturating_add(LAST));
+    /// The server drains, and must not wait long.
+    pub fn shorten(&mut self, shared: &Shared) {
+        self.until = self.until.min(shared.event_loop.now.get().saturating_add(LAST));
     }
 
-    /// Bytes have come. Returns `false` if they are too many.
-    pub fn comes(&mut self, shared: &Shared, count: usize) -> bool {
-        self.pause = shared.now.get().saturating_add(PAUSE);
+    /// Counts bytes that were read. Returns `false` if that is too many.
+    pub fn spend(&mut self, shared: &Shared, count: usize) -> bool {
+        self.pause = shared.event_loop.now.get().saturating_add(PAUSE);
         let left = self.left.checked_sub(count as u64);
         self.left = left.unwrap_or(0);
         left.is_some()
     }
 
-    /// Returns when it has taken too long.
-    pub fn due(&self) -> u64 {
+    /// When it has taken too long.
+    pub fn deadline(&self) -> u64 {
         self.until.min(self.pause)
     }
 }
 
 impl Discard {
     pub fn new(shared: &Rc<Shared>, body: Incoming) -> Discard {
-        Discard { shared: Rc::clone(shared), body, rest: Rest::new(shared), time: None, place: None }
+        Discard { shared: Rc::clone(shared), body, budget: Budget::new(shared), time: None, place: None }
     }
 
     fn unschedule(&mut self) {
         if let Some(time) = self.time.take() {
-            self.shared.timers.remove(time);
+            self.shared.event_loop.timers.remove(time);
         }
     }
 }
@@ -88,7 +87,7 @@ impl Future for Discard {
         let this = self.get_mut();
         this.unschedule();
         if this.shared.is_draining() {
-            this.rest.hurries(&this.shared); // for the first time: later ones allow no less
+            this.budget.shorten(&this.shared); // for the first time: later ones allow no less
         } else if this.place.is_none() {
             this.place = Some(this.shared.discarding.borrow_mut().insert(cx.waker().clone()));
         }
@@ -96,7 +95,7 @@ impl Future for Discard {
             match Pin::new(&mut this.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let length = frame.data_ref().map_or(0, bytes::Bytes::len);
-                    if !this.rest.comes(&this.shared, length) {
+                    if !this.budget.spend(&this.shared, length) {
                         return Poll::Ready(());
                     }
                 }
@@ -105,10 +104,10 @@ impl Future for Discard {
             }
         }
         // What has come is read before the time is judged: all may have been held up.
-        if this.shared.now.get() >= this.rest.due() {
+        if this.shared.event_loop.now.get() >= this.budget.deadline() {
             return Poll::Ready(());
         }
-        this.time = Some(this.shared.timers.add(this.rest.due(), cx.waker().clone()));
+        this.time = Some(this.shared.event_loop.timers.add(this.budget.deadline(), cx.waker().clone()));
         Poll::Pending
     }
 }

@@ -1,6 +1,6 @@
 //! Which coding a client prefers: the header `Accept-Encoding` (RFC 9110, 12.5.3).
 
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// A coding of content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub fn preferred<'a>(values: impl IntoIterator<Item = &'a HeaderValue>, offered:
 
 /// Returns how much a coding is wanted; 0: not at all.
 fn rank(elements: &[Element<'_>], coding: Coding) -> u16 {
-    // Who names a coding twice gets the lower weight: it may be excluded by one of them.
+    // A coding that is named twice has the lower weight: one of them may exclude it.
     let named = |is_named: &dyn Fn(&[u8]) -> bool| {
         elements.iter().filter(|element| is_named(element.name)).map(|element| element.weight).min()
     };
@@ -77,7 +77,7 @@ fn rank(elements: &[Element<'_>], coding: Coding) -> u16 {
     }
 }
 
-/// Returns what an element says. One that is malformed says nothing.
+/// Parses an element; `None` if it is malformed.
 fn element(text: &[u8]) -> Option<Element<'_>> {
     let mut parts = text.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -108,6 +108,17 @@ fn weight(parameter: &[u8]) -> Option<u16> {
         b'1' if fraction == 0 => Some(1000),
         _ => None,
     }
+}
+
+/// Returns the members of a header that is a list.
+pub fn words(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &[u8]> {
+    let words = headers.get_all(name).into_iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    words.map(<[u8]>::trim_ascii).filter(|word| !word.is_empty())
+}
+
+/// Returns `true` if a header that is a list has this word.
+pub fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
+    words(headers, name).any(|one| one.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 #[cfg(test)]

@@ -10,15 +10,22 @@
 //!
 //! A handler may make the connection a WebSocket instead of giving a response (`Upgraded`): see `ws.rs`.
 
-use crate::body::{Content, Outgoing, Pipe, Written};
 use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::discard::Discard;
-use crate::files::{File, Sending};
+use crate::dispatch::{Dispatcher, Handler};
+use crate::encoding::has_word;
+use crate::files::sending::Sending;
 use crate::forwarded::Origin;
 use crate::log::{Entry, NO_RESPONSE};
-use crate::server::{Event, Shared};
+use crate::pipe::{Pipe, Written};
+use crate::response::{
+    Body, Content, Head, MANAGED_HEADERS, NO_REASON, SENDFILE_HEADERS, copy_version, declared_length, refusal,
+    set_length,
+};
 use crate::settings::Settings;
+use crate::shared::Shared;
+use crate::timer::{NEVER, limit};
 use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -26,65 +33,40 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::ext::ReasonPhrase;
-use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
-/// Why a handler is cancelled.
+/// Reason a handler is cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum Reason {
     /// The client has closed the connection, or reset the stream, or takes no data.
     Disconnected,
     /// The response has not begun in time.
     Timeout,
     /// The body of the request has not come in time.
     SlowBody,
-    /// The server ends.
+    /// The server is shutting down.
     Shutdown,
 }
 
 /// The result of reading a request's body.
 #[derive(Debug)]
 pub enum Incoming {
-    /// Some of it.
+    /// A piece of it.
     Data(Bytes),
     /// Its end.
     End,
-    /// Nothing has come yet: [`Event::Wake`] follows.
+    /// Nothing has arrived yet: [`Handler::wake`] follows.
     Pending,
     /// It is larger than allowed.
     TooLarge,
-    /// It breaks the protocol.
+    /// It violates the protocol.
     Malformed,
     /// The client has gone away.
     Failed,
-}
-
-/// The status and the headers of a response.
-#[derive(Debug)]
-pub struct Head {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers. Those about the connection and the length of the body are the server's to set.
-    pub headers: HeaderMap,
-}
-
-/// The body of a response.
-pub enum Body {
-    /// Nothing.
-    Empty,
-    /// All of it.
-    Full(Bytes),
-    /// What [`Exchange::write`] writes. `trailers`: headers may follow it.
-    Stream {
-        /// The headers that may follow it.
-        trailers: Vec<HeaderName>,
-    },
-    /// A file.
-    File(File),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,19 +81,20 @@ enum State {
 
 /// A request, its response, and how far both are.
 pub struct Exchange {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
     parts: Parts,
     /// What trusted proxies say of the client.
     origin: Option<Box<Origin>>,
     state: Cell<State>,
     /// The handler has been asked to end.
-    cancelled: Cell<Option<Why>>,
-    /// The handler runs.
+    cancelled: Cell<Option<Reason>>,
+    /// The handler runs, and has this number.
     is_handled: Cell<bool>,
-    /// When it has come.
+    running_id: Cell<usize>,
+    /// When it was received.
     begun: u64,
-    /// When the present state has begun.
+    /// When it entered this state.
     since: Cell<u64>,
     /// The status of the response, and how many bytes of its body hyper has taken.
     status: Cell<Option<StatusCode>>,
@@ -120,16 +103,16 @@ pub struct Exchange {
     timed_out_at: Cell<u64>,
 
     incoming: RefCell<Option<hyper::body::Incoming>>,
-    ahead: RefCell<Option<Incoming>>,
+    read_ahead: RefCell<Option<Incoming>>,
     received: Cell<u64>,
-    /// All of the body has come.
+    /// All of the body was received.
     is_received: Cell<bool>,
     /// The handler has asked for the body.
-    is_asked_for: Cell<bool>,
+    is_body_requested: Cell<bool>,
     /// The response says that the connection is closed.
     says_close: Cell<bool>,
-    /// How many pieces of the body have been read because there is a response.
-    settled: Cell<u8>,
+    /// How many pieces of the body were read before the response was sent.
+    drained_pieces: Cell<u8>,
     request_trailers: RefCell<Option<HeaderMap>>,
     /// Since when a handler has been waiting for data of the body; 0 while none is.
     reads_since: Cell<u64>,
@@ -138,7 +121,7 @@ pub struct Exchange {
 
     /// The reason phrase of the response, if it is not the usual one.
     reason: RefCell<Option<ReasonPhrase>>,
-    response: RefCell<Option<Response<Outgoing>>>,
+    response: RefCell<Option<Response<Content>>>,
     is_aborted: Cell<bool>,
     reply_waker: RefCell<Option<Waker>>,
     pipe: RefCell<Option<Rc<Pipe>>>,
@@ -150,40 +133,41 @@ pub struct Exchange {
     writes_since: Cell<u64>,
 
     websocket: OnceCell<Rc<WebSocket>>,
-    data: OnceCell<Box<dyn Any>>,
+    handler: OnceCell<Weak<dyn Handler>>,
 }
 
 impl Exchange {
     pub(crate) fn new(
-        shared: Rc<Shared>,
+        dispatcher: Rc<Dispatcher>,
         connection: Rc<Connection>,
         parts: Parts,
         incoming: hyper::body::Incoming,
     ) -> Rc<Exchange> {
         let is_received = incoming.is_end_stream();
         let incoming = (!is_received).then_some(incoming);
-        let now = shared.now.get();
-        let origin = origin(&shared, &connection, &parts);
+        let now = dispatcher.shared.event_loop.now.get();
+        let origin = connection.origin(&parts);
         Rc::new(Exchange {
-            shared,
+            dispatcher,
             connection,
             origin,
             parts,
             state: Cell::new(State::Queued),
             cancelled: Cell::new(None),
             is_handled: Cell::new(false),
+            running_id: Cell::new(0),
             begun: now,
             since: Cell::new(now),
             status: Cell::new(None),
             sent: Cell::new(0),
             timed_out_at: Cell::new(0),
             incoming: RefCell::new(incoming),
-            ahead: RefCell::new(None),
+            read_ahead: RefCell::new(None),
             received: Cell::new(0),
             is_received: Cell::new(is_received),
-            is_asked_for: Cell::new(false),
+            is_body_requested: Cell::new(false),
             says_close: Cell::new(false),
-            settled: Cell::new(0),
+            drained_pieces: Cell::new(0),
             request_trailers: RefCell::new(None),
             reads_since: Cell::new(0),
             waited: Cell::new(0),
@@ -196,8 +180,12 @@ impl Exchange {
             taken_since: Cell::new(0),
             writes_since: Cell::new(0),
             websocket: OnceCell::new(),
-            data: OnceCell::new(),
+            handler: OnceCell::new(),
         })
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.dispatcher.shared
     }
 
     /// Returns the head of the request.
@@ -210,17 +198,17 @@ impl Exchange {
         self.connection.client_of(self.origin())
     }
 
-    /// Returns what trusted proxies say of the client.
+    /// What trusted proxies say about the client.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
     /// Returns `true` if a trusted proxy gets the response.
     fn is_of_proxy(&self) -> bool {
-        self.connection.is_known() && self.shared.settings.proxies.trusts(self.connection.client().0)
+        self.connection.is_known() && self.shared().settings.proxies.trusts(self.connection.client().0)
     }
 
-    /// Returns the address of the listener through which it has come.
+    /// Returns the address of the listener that accepted its connection.
     pub fn local(&self) -> &str {
         &self.connection.local().address
     }
@@ -230,9 +218,13 @@ impl Exchange {
         self.connection.scheme_of(self.origin())
     }
 
-    /// Returns what the owner has attached.
-    pub fn data(&self) -> &OnceCell<Box<dyn Any>> {
-        &self.data
+    /// Sets the handler, which is woken when data of the body or room for the response is available, and may be cancelled.
+    pub fn set_handler(&self, handler: Weak<dyn Handler>) {
+        let _ = self.handler.set(handler);
+    }
+
+    pub(crate) fn handler(&self) -> Option<Rc<dyn Handler>> {
+        self.handler.get()?.upgrade()
     }
 
     /// Returns `true` if the client is gone, or the response complete.
@@ -246,17 +238,16 @@ impl Exchange {
     }
 
     /// Returns why the handler was cancelled, if it was.
-    pub fn cancelled(&self) -> Option<Why> {
+    pub fn cancelled(&self) -> Option<Reason> {
         self.cancelled.get()
     }
 
-    /// Returns the time that was over, in nanoseconds, when its handler was cancelled for this reason; `None` if the reason is no
-    /// limit of time.
-    pub fn limit(&self, why: Why) -> Option<u64> {
-        match why {
-            Why::Timeout => Some(self.shared.settings.request_timeout),
-            Why::SlowBody => Some(self.shared.settings.body_timeout),
-            Why::Disconnected | Why::Shutdown => None,
+    /// Returns the time limit behind a cancellation, in nanoseconds; `None` if the reason is not a time limit.
+    pub fn limit(&self, reason: Reason) -> Option<u64> {
+        match reason {
+            Reason::Timeout => Some(self.shared().settings.request_timeout),
+            Reason::SlowBody => Some(self.shared().settings.body_timeout),
+            Reason::Disconnected | Reason::Shutdown => None,
         }
     }
 
@@ -266,23 +257,20 @@ impl Exchange {
     }
 
     /// The handler begins.
-    pub(crate) fn begins(&self) {
+    pub(crate) fn start(&self, id: usize) {
+        self.running_id.set(id);
         self.state.set(State::Running);
         self.is_handled.set(true);
-        self.since.set(self.shared.now.get());
-        self.connection.limit_begins(self.shared.settings.request_timeout);
-    }
-
-    pub(crate) fn is_handled(&self) -> bool {
-        self.is_handled.get()
+        self.since.set(self.shared().event_loop.now.get());
+        self.connection.schedule_timeout(self.shared().settings.request_timeout);
     }
 
     pub(crate) fn is_queued(&self) -> bool {
         self.state.get() == State::Queued
     }
 
-    /// The handler has ended. A response that it has not completed is a failure.
-    pub fn handler_ends(self: &Rc<Self>) {
+    /// The handler has returned. If its response is not complete, that is a failure.
+    pub fn finish_handler(self: &Rc<Self>) {
         if self.is_handled.replace(false) {
             match self.state.get() {
                 State::Queued | State::Running => self.abort(),
@@ -292,38 +280,44 @@ impl Exchange {
                     }
                     // With HTTP/2 it may wait for room on its stream, where the socket is not blocked.
                     if self.parts.version == Version::HTTP_2 && self.taken_since.get() == 0 {
-                        self.taken_since.set(self.shared.now.get().max(1));
-                        self.connection.limit_begins(self.shared.settings.write_timeout);
+                        self.taken_since.set(self.shared().event_loop.now.get().max(1));
+                        self.connection.schedule_timeout(self.shared().settings.write_timeout);
                     }
                 }
                 State::Upgraded => {
                     if let Some(web) = self.websocket.get() {
                         web.close(1000, "");
                     }
-                    self.socket_ends();
+                    self.websocket_closed();
                 }
                 State::Over => {}
             }
             if self.websocket.get().is_some() {
-                self.shared.sockets.set(self.shared.sockets.get().saturating_sub(1));
+                self.dispatcher.websockets.set(self.dispatcher.websockets.get().saturating_sub(1));
             }
-            self.shared.handler_has_ended();
+            self.dispatcher.handler_finished(self.running_id.get());
         }
-        self.shared.notify();
+        self.dispatcher.notify();
+    }
+
+    /// It is over.
+    fn finish(&self) {
+        self.dispatcher.log(|| self.log_entry());
+        self.connection.finish_exchange(self.is_received.get());
     }
 
     // --- the request's body ---
 
-    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Event::Wake`].
+    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`].
     pub fn read(&self) -> Incoming {
-        let ahead = self.ahead.take();
-        let read = match ahead {
-            Some(ahead) => ahead,
+        let read_ahead = self.read_ahead.take();
+        let read = match read_ahead {
+            Some(read_ahead) => read_ahead,
             None => {
                 if self.incoming.borrow().is_none() {
                     return if self.is_received.get() { Incoming::End } else { Incoming::Failed };
                 }
-                self.is_asked_for.set(true);
+                self.is_body_requested.set(true);
                 let Some(waker) = self.connection.waker() else { return Incoming::Failed };
                 self.poll_body(&mut Context::from_waker(&waker))
             }
@@ -331,33 +325,28 @@ impl Exchange {
         match &read {
             Incoming::Pending => {
                 if self.reads_since.get() == 0 {
-                    self.reads_since.set(self.shared.driver.now().max(1));
-                    self.connection.reschedule();
+                    self.reads_since.set(self.shared().event_loop.driver.now().max(1));
+                    self.connection.schedule_timeout(self.shared().settings.body_timeout);
                 }
             }
             Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
-                self.is_no_longer_read();
+                self.stop_reading();
                 // The next call finds the same.
-                *self.ahead.borrow_mut() = Some(match read {
+                *self.read_ahead.borrow_mut() = Some(match read {
                     Incoming::TooLarge => Incoming::TooLarge,
                     Incoming::Malformed => Incoming::Malformed,
                     _ => Incoming::Failed,
                 });
             }
-            Incoming::Data(_) | Incoming::End => self.is_no_longer_read(),
+            Incoming::Data(_) | Incoming::End => self.stop_reading(),
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         read
     }
 
     /// Returns `true` if the body has not been read to its end.
-    pub(crate) fn has_unread(&self) -> bool {
+    pub(crate) fn has_unread_body(&self) -> bool {
         self.incoming.borrow().is_some()
-    }
-
-    /// Returns `true` if all of the body has come.
-    pub(crate) fn is_received(&self) -> bool {
-        self.is_received.get()
     }
 
     /// Returns `true` if a handler waits for data of the body.
@@ -365,16 +354,12 @@ impl Exchange {
         self.reads_since.get() > 0
     }
 
-    fn is_no_longer_read(&self) {
+    /// A handler no longer waits for data of the body.
+    pub fn stop_reading(&self) {
         let since = self.reads_since.replace(0);
         if since > 0 {
-            self.waited.set(self.waited.get() + self.shared.driver.now().saturating_sub(since));
+            self.waited.set(self.waited.get() + self.shared().event_loop.driver.now().saturating_sub(since));
         }
-    }
-
-    /// A handler that was waiting for data of the body has been cancelled.
-    pub fn stops_reading(&self) {
-        self.is_no_longer_read();
     }
 
     fn poll_body(&self, cx: &mut Context<'_>) -> Incoming {
@@ -403,7 +388,7 @@ impl Exchange {
                 Ok(data) => {
                     let received = self.received.get() + data.len() as u64;
                     self.received.set(received);
-                    if received > self.shared.settings.max_body_size {
+                    if received > self.shared().settings.max_body_size {
                         *incoming = None;
                         return Incoming::TooLarge;
                     }
@@ -414,7 +399,7 @@ impl Exchange {
                 }
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        if self.parts.version == Version::HTTP_2 && has_blanks(&trailers) {
+                        if self.parts.version == Version::HTTP_2 && has_surrounding_space(&trailers) {
                             *incoming = None;
                             return Incoming::Malformed;
                         }
@@ -425,20 +410,20 @@ impl Exchange {
         }
     }
 
-    /// Pulls data for a handler that waits for it. Called after the connection was polled.
-    pub(crate) fn pull(self: &Rc<Self>, cx: &mut Context<'_>) {
-        if self.reads_since.get() == 0 || self.ahead.borrow().is_some() {
+    /// Reads ahead for a handler that waits for data. Called after the connection was polled.
+    pub(crate) fn poll_read_ahead(self: &Rc<Self>, cx: &mut Context<'_>) {
+        if self.reads_since.get() == 0 || self.read_ahead.borrow().is_some() {
             return;
         }
         match self.poll_body(cx) {
             Incoming::Pending => {}
             read => {
                 if matches!(read, Incoming::Failed) {
-                    self.cancel(Why::Disconnected);
+                    self.cancel(Reason::Disconnected);
                 }
-                *self.ahead.borrow_mut() = Some(read);
-                self.is_no_longer_read(); // it is the handler's turn
-                self.shared.push(Event::Wake(Rc::clone(self)));
+                *self.read_ahead.borrow_mut() = Some(read);
+                self.stop_reading(); // the handler goes on
+                self.dispatcher.wake_handler(Rc::clone(self));
             }
         }
     }
@@ -450,7 +435,7 @@ impl Exchange {
         self.reason.replace(ReasonPhrase::try_from(phrase).ok());
     }
 
-    /// Begins the response. Returns `false` if it has begun, or there is nobody to get it.
+    /// Begins the response. Returns `false` if it has already begun, or the client is gone.
     pub fn respond(self: &Rc<Self>, head: Head, body: Body) -> bool {
         if self.is_answered() || self.is_aborted.get() {
             return false;
@@ -458,20 +443,20 @@ impl Exchange {
         let Head { status, mut headers } = head;
         // hyper has a text of its own for a status without a name.
         let reason = self.reason.take().or_else(|| status.canonical_reason().is_none().then(|| NO_REASON.clone()));
-        if headers.keys().any(|name| FOR_PROXIES.contains(name)) && !self.is_of_proxy() {
-            FOR_PROXIES.iter().for_each(|name| drop(headers.remove(name)));
+        if headers.keys().any(|name| SENDFILE_HEADERS.contains(name)) && !self.is_of_proxy() {
+            SENDFILE_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
         }
         let (mut declared, mut closes) = (None, false);
-        if headers.keys().any(|name| OWN.contains(name)) {
+        if headers.keys().any(|name| MANAGED_HEADERS.contains(name)) {
             declared = declared_length(&headers);
             let connection = headers.get(header::CONNECTION);
             closes = connection.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
-            for name in &OWN {
+            for name in &MANAGED_HEADERS {
                 headers.remove(name);
             }
         }
         let is_h2 = self.parts.version == Version::HTTP_2;
-        if (closes || self.shared.is_draining()) && !is_h2 {
+        if (closes || self.shared().is_draining()) && !is_h2 {
             self.says_close.set(true);
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -492,28 +477,35 @@ impl Exchange {
         };
         let compressed = match &body {
             Body::File(_) => None, // which may have been compressed before
-            _ => compress::negotiate(&self.shared, &self.parts, status, &mut headers, length),
+            _ => compress::negotiate(
+                &self.shared().settings,
+                &self.shared().compressing,
+                &self.parts,
+                status,
+                &mut headers,
+                length,
+            ),
         };
         if is_head && !has_none && compressed.is_none() {
             set_length(&mut headers, length);
         }
         let content = match body {
-            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.counts(bytes)) {
+            Body::Full(bytes) if !has_none && !is_head && !bytes.is_empty() => match (compressed, self.track(bytes)) {
                 (Some(chosen), bytes) => {
                     let source = Source::Full(bytes);
-                    Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                    Content::Compressed(Box::new(Compressed::new(&self.shared().compressing, chosen, source)))
                 }
                 (None, bytes) => {
                     if is_h2 {
-                        self.taken_since.set(self.shared.now.get().max(1));
+                        self.taken_since.set(self.shared().event_loop.now.get().max(1));
                     }
                     Content::Full(bytes)
                 }
             },
             Body::File(file) if !has_none && !is_head && file.length() > 0 => {
-                let sending = Sending::new(Rc::clone(&self.shared), file);
+                let sending = Sending::new(Rc::clone(&self.shared().event_loop), file);
                 *self.file.borrow_mut() = Some(Rc::clone(&sending));
-                self.taken_since.set(self.shared.now.get().max(1));
+                self.taken_since.set(self.shared().event_loop.now.get().max(1));
                 Content::File(sending)
             }
             Body::Stream { trailers } => {
@@ -532,7 +524,7 @@ impl Exchange {
                     match compressed {
                         Some(chosen) => {
                             let source = Source::Stream(new);
-                            Content::Compressed(Box::new(Compressed::new(&self.shared, chosen, source)))
+                            Content::Compressed(Box::new(Compressed::new(&self.shared().compressing, chosen, source)))
                         }
                         None => Content::Stream(new),
                     }
@@ -540,33 +532,32 @@ impl Exchange {
             }
             _ => Content::Empty,
         };
-        let mut response = Response::new(Outgoing::new(content, Some(Rc::clone(self))));
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
-        has_version_of(&mut response, &self.parts);
+        let mut response = Head { status, headers }.with_body(content);
+        copy_version(&mut response, &self.parts);
         if let Some(reason) = reason {
             response.extensions_mut().insert(reason);
         }
         *self.pipe.borrow_mut() = pipe;
         self.status.set(Some(status));
         self.state.set(State::Answered);
-        self.since.set(self.shared.now.get());
+        self.since.set(self.shared().event_loop.now.get());
         *self.response.borrow_mut() = Some(response);
         self.wake_reply();
         if self.taken_since.get() > 0 {
-            self.connection.reschedule();
+            self.connection.schedule_timeout(self.shared().settings.write_timeout);
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         true
     }
 
-    /// Takes a response back of which nothing was sent yet. Returns `false` if there is none.
-    pub fn take_back(&self) -> bool {
+    /// Withdraws a response of which nothing was sent yet. Returns `false` if there is none.
+    pub fn withdraw_response(&self) -> bool {
         if self.state.get() == State::Upgraded {
             return false;
         }
-        let Some(mut response) = self.response.take() else { return false };
-        response.body_mut().detach();
+        if self.response.take().is_none() {
+            return false;
+        }
         *self.pipe.borrow_mut() = None;
         *self.file.borrow_mut() = None;
         self.taken_since.set(0);
@@ -577,32 +568,31 @@ impl Exchange {
 
     // --- WebSockets ---
 
-    /// Makes the connection a WebSocket, with this subprotocol. It lives until the handler ends.
+    /// Makes the connection a WebSocket, with this subprotocol. It is closed when the handler returns.
     ///
     /// # Errors
     /// The request does not ask for it in the right way, or is answered already.
     pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
         let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
         let headers = ws::answer(&self.parts, chosen)?;
-        if self.has_unread() {
+        if self.has_unread_body() {
             return Err(Handshake::Malformed); // what comes next would be the body
         }
         if self.state.get() != State::Running || self.is_aborted.get() {
             return Err(Handshake::TooLate);
         }
-        let web = WebSocket::new(&self.shared, &self.connection, self, protocol.map(str::to_owned));
+        let web = WebSocket::new(&self.dispatcher, &self.connection, self, protocol.map(str::to_owned));
         let _ = self.websocket.set(Rc::clone(&web));
-        let mut response = Response::new(Outgoing::new(Content::Empty, None));
-        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-        *response.headers_mut() = headers;
-        self.status.set(Some(StatusCode::SWITCHING_PROTOCOLS));
+        let status = StatusCode::SWITCHING_PROTOCOLS;
+        let response = Head { status, headers }.with_body(Content::Empty);
+        self.status.set(Some(status));
         self.state.set(State::Upgraded);
         *self.response.borrow_mut() = Some(response);
-        self.connection.is_upgraded(self);
-        self.shared.sockets.set(self.shared.sockets.get() + 1);
-        self.shared.begin_next(); // it takes no place of a handler any more
+        self.connection.set_upgraded();
+        self.dispatcher.websockets.set(self.dispatcher.websockets.get() + 1);
+        self.dispatcher.start_queued(); // it takes no place of a handler any more
         self.wake_reply();
-        self.shared.notify();
+        self.dispatcher.notify();
         Ok(web)
     }
 
@@ -612,19 +602,19 @@ impl Exchange {
     }
 
     /// hyper has sent the answer to the handshake: returns the WebSocket, unless that was not asked for.
-    pub(crate) fn begins_websocket(&self) -> Option<Rc<WebSocket>> {
+    pub(crate) fn upgraded_websocket(&self) -> Option<Rc<WebSocket>> {
         self.websocket().filter(|_| self.response.borrow().is_none())
     }
 
     /// Its WebSocket is closed in good order, or its handler has ended.
-    pub(crate) fn socket_ends(self: &Rc<Self>) {
+    pub(crate) fn websocket_closed(self: &Rc<Self>) {
         if self.state.replace(State::Over) != State::Over {
-            self.connection.exchange_ends(self);
+            self.finish();
         }
     }
 
     /// Writes a piece of the body. After [`Written::Full`] the handler should wait until [`has_room`](Exchange::has_room) is
-    /// true, to be asked at [`Event::Wake`].
+    /// true, to be asked at [`Handler::wake`].
     pub fn write(&self, bytes: Bytes) -> Written {
         let pipe = self.pipe.borrow().clone();
         let Some(pipe) = pipe else { return Written::TooMuch };
@@ -632,38 +622,38 @@ impl Exchange {
         if self.has_no_reader() {
             return if is_head_only { Written::Ok } else { Written::Gone };
         }
-        if !pipe.write(self.connection.counts(bytes)) && !is_head_only {
+        if !pipe.write(self.connection.track(bytes)) && !is_head_only {
             return Written::TooMuch;
         }
-        self.shared.notify();
+        self.dispatcher.notify();
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
-    /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Event::Wake`] follows.
+    /// Returns `true` if a handler need not wait before it writes. If it does wait, [`Handler::wake`] follows.
     pub fn has_room(&self) -> bool {
-        let window = if self.shared.is_overfull() { 1 } else { self.shared.settings.write_window };
+        let window = if self.shared().is_over_buffered() { 1 } else { self.shared().settings.write_window };
         let is_full = self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.buffered() >= window);
         if !is_full || self.has_no_reader() {
             self.writes_since.set(0);
             return true;
         }
         if self.writes_since.get() == 0 {
-            self.writes_since.set(self.shared.driver.now().max(1));
-            self.connection.reschedule();
+            self.writes_since.set(self.shared().event_loop.driver.now().max(1));
+            self.connection.schedule_timeout(self.shared().settings.write_timeout);
         }
         false
     }
 
-    /// Returns `true` if nobody takes what is written.
+    /// Returns `true` if what is written would be dropped.
     fn has_no_reader(&self) -> bool {
-        self.is_over() || self.cancelled.get() == Some(Why::Disconnected)
+        self.is_over() || self.cancelled.get() == Some(Reason::Disconnected)
     }
 
     /// Completes a body that was written piece by piece. Returns `false` if it is shorter than it declares, so that the client
     /// notices that it is incomplete.
     pub fn complete(&self, trailers: Option<HeaderMap>) -> bool {
         let is_whole = self.pipe.borrow().as_ref().is_none_or(|pipe| pipe.end(trailers));
-        self.shared.notify();
+        self.dispatcher.notify();
         is_whole
     }
 
@@ -674,7 +664,7 @@ impl Exchange {
                 self.is_aborted.set(true);
                 self.state.set(State::Over);
                 self.wake_reply();
-                self.connection.exchange_ends(self);
+                self.finish();
             }
             State::Answered => {
                 if let Some(pipe) = &*self.pipe.borrow() {
@@ -683,7 +673,7 @@ impl Exchange {
             }
             State::Upgraded | State::Over => {}
         }
-        self.shared.notify();
+        self.dispatcher.notify();
     }
 
     fn wake_reply(&self) {
@@ -692,11 +682,11 @@ impl Exchange {
         }
     }
 
-    /// Takes the response when there is one; an error if there will be none.
-    pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Outgoing>, ()>> {
+    /// Polls for the response; an error if there will be none.
+    pub(crate) fn poll_reply(&self, cx: &mut Context<'_>) -> Poll<Result<Response<Content>, ()>> {
         if self.response.borrow().is_some() {
             if !self.is_received.get() {
-                ready!(self.settle(cx));
+                ready!(self.poll_drain_request(cx));
             }
             return Poll::Ready(self.response.take().ok_or(()));
         }
@@ -714,32 +704,32 @@ impl Exchange {
     /// the connection can be used on. Otherwise it is closed after the response, which says so: whether and when the rest comes is
     /// not known, and what follows it on the connection cannot be told from it. Only of a handler that reads while it writes the
     /// response is it believed that it reads all. What is read here is there for it.
-    fn settle(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let goes_on = self.is_asked_for.get() && self.pipe.borrow().is_some();
-        if self.parts.version == Version::HTTP_2 || goes_on {
+    fn poll_drain_request(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let wake_task = self.is_body_requested.get() && self.pipe.borrow().is_some();
+        if self.parts.version == Version::HTTP_2 || wake_task {
             return Poll::Ready(());
         }
         let mut has_read = false;
-        while self.may_settle() {
+        while self.may_drain_request() {
             match self.poll_body(cx) {
                 Incoming::Data(bytes) => {
                     has_read = true;
-                    self.settled.set(self.settled.get() + 1);
-                    let mut ahead = self.ahead.borrow_mut();
-                    *ahead = Some(Incoming::Data(match ahead.take() {
+                    self.drained_pieces.set(self.drained_pieces.get() + 1);
+                    let mut read_ahead = self.read_ahead.borrow_mut();
+                    *read_ahead = Some(Incoming::Data(match read_ahead.take() {
                         Some(Incoming::Data(before)) => [before, bytes].concat().into(),
                         _ => bytes,
                     }));
                 }
                 Incoming::End => return Poll::Ready(()),
                 // hyper reads on when a piece was taken, before it comes here again; and when others have had their turns.
-                Incoming::Pending if has_read || !self.connection.may_read() => {
+                Incoming::Pending if has_read || !self.connection.has_read_budget() => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
                 Incoming::Pending => break,
                 failed => {
-                    self.ahead.replace(Some(failed));
+                    self.read_ahead.replace(Some(failed));
                     break;
                 }
             }
@@ -749,116 +739,113 @@ impl Exchange {
             && response.status() != StatusCode::UPGRADE_REQUIRED
         {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            has_version_of(response, &self.parts);
+            copy_version(response, &self.parts);
             self.says_close.set(true);
         }
         Poll::Ready(())
     }
 
-    /// Returns `true` if more of the body may be read because there is a response.
-    fn may_settle(&self) -> bool {
-        let ahead = match &*self.ahead.borrow() {
+    /// Returns `true` if more of the body may be read before the response is sent.
+    fn may_drain_request(&self) -> bool {
+        let read_ahead = match &*self.read_ahead.borrow() {
             None => 0,
             Some(Incoming::Data(bytes)) => bytes.len(),
             Some(_) => return false,
         };
         !self.is_received.get()
             && !self.is_reading()
-            && self.has_unread()
-            && self.settled.get() < SETTLED_PIECES
-            && ahead < SETTLED
+            && self.has_unread_body()
+            && self.drained_pieces.get() < DRAIN_PIECES
+            && read_ahead < DRAIN_BYTES
     }
 
     /// hyper has taken a piece of the body, or waits for one.
-    pub(crate) fn body_was_taken(self: &Rc<Self>) {
+    pub(crate) fn on_body_polled(self: &Rc<Self>) {
         if self.writes_since.get() > 0 && self.has_room() {
-            self.shared.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.wake_handler(Rc::clone(self));
         }
     }
 
     /// Counts a body, or what is read or made of it piece by piece, while it waits for the client. A small one is no more than
     /// what a request takes anyway.
-    pub(crate) fn counts(&self, bytes: Bytes) -> Bytes {
-        if bytes.len() < COUNTED { bytes } else { self.connection.counts(bytes) }
+    pub(crate) fn track(&self, bytes: Bytes) -> Bytes {
+        if bytes.len() < COUNTED { bytes } else { self.connection.track(bytes) }
     }
 
-    /// hyper has taken so many bytes of the body.
-    pub(crate) fn sends(&self, count: usize) {
+    /// hyper has taken `count` bytes of the body.
+    pub(crate) fn on_sent(&self, count: usize) {
         self.sent.set(self.sent.get() + count as u64);
         if self.taken_since.get() > 0 {
-            self.taken_since.set(self.shared.now.get().max(1));
+            self.taken_since.set(self.shared().event_loop.now.get().max(1));
         }
     }
 
-    /// Returns what is logged of it.
+    /// Its entry in the access log.
     pub(crate) fn log_entry(&self) -> Entry {
         let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
-        let duration = self.shared.driver.now().saturating_sub(self.begun);
+        let duration = self.shared().event_loop.driver.now().saturating_sub(self.begun);
         let entry = Entry::new(&self.connection, self.origin(), &self.parts);
         Entry { status, bytes: self.sent.get(), duration, ..entry }
     }
 
-    /// hyper needs the body no more.
-    pub(crate) fn body_ends(self: &Rc<Self>, is_sent: bool) {
+    /// hyper has dropped the body.
+    pub(crate) fn finish_body(self: &Rc<Self>, is_sent: bool) {
         if self.state.replace(State::Over) != State::Over {
             if !is_sent && self.is_handled.get() {
-                self.cancel(Why::Disconnected);
+                self.cancel(Reason::Disconnected);
             }
-            self.drop_body();
+            self.discard_body();
             self.file.take();
             self.taken_since.set(0);
             self.wake_handler();
-            self.connection.exchange_ends(self);
+            self.finish();
         }
     }
 
-    /// There is nobody any more to get a response.
-    pub(crate) fn client_leaves(self: &Rc<Self>) {
+    /// The client is gone before it got a response.
+    pub(crate) fn disconnect(self: &Rc<Self>) {
         let before = self.state.replace(State::Over);
         if before != State::Over {
             if before == State::Queued {
-                self.shared.leave_queue(self);
+                self.dispatcher.remove_queued(self);
             }
-            self.drop_body();
+            self.discard_body();
             if self.response.take().is_some() {
-                self.status.set(None); // nobody has got it
+                self.status.set(None); // it was not sent
                 self.file.take();
                 self.taken_since.set(0);
             }
-            self.cancel(Why::Disconnected);
+            self.cancel(Reason::Disconnected);
             self.wake_handler();
-            self.connection.exchange_ends(self);
+            self.finish();
         }
     }
 
-    /// What a handler waits for does not come any more. It may go on although it is asked to end.
+    /// What a handler waits for will not come. It may go on although it is cancelled.
     fn wake_handler(self: &Rc<Self>) {
         if self.is_reading() || self.writes_since.get() > 0 {
-            self.is_no_longer_read();
+            self.stop_reading();
             self.writes_since.set(0);
-            self.shared.push(Event::Wake(Rc::clone(self)));
+            self.dispatcher.wake_handler(Rc::clone(self));
         }
     }
 
-    /// Gives the rest of the body up. Who reads on finds that it is incomplete.
-    fn drop_body(&self) {
+    /// Discards the rest of the body. A handler that reads on finds it incomplete.
+    fn discard_body(&self) {
         let Some(body) = self.incoming.take() else { return };
         self.is_received.set(body.is_end_stream());
-        self.ahead.borrow_mut().get_or_insert(Incoming::Failed);
+        self.read_ahead.borrow_mut().get_or_insert(Incoming::Failed);
         // Where the connection is to be closed, hyper does so at once, and the connection's task reads what comes.
-        if self.parts.version == Version::HTTP_2 || !self.closes() {
-            self.shared.exec.spawn(Discard::new(&self.shared, body));
+        if self.parts.version == Version::HTTP_2 || !self.closes_connection() {
+            self.shared().event_loop.exec.spawn(Discard::new(&self.dispatcher.shared, body));
         }
     }
 
     /// Returns `true` if hyper closes the connection after the response.
-    fn closes(&self) -> bool {
-        let is_asked_to = |line: &HeaderValue| {
-            line.as_bytes().split(|byte| *byte == b',').any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close"))
-        };
+    fn closes_connection(&self) -> bool {
         self.says_close.get()
             || self.parts.version == Version::HTTP_10
-            || self.parts.headers.get_all(header::CONNECTION).iter().any(is_asked_to)
+            || has_word(&self.parts.headers, header::CONNECTION, "close")
     }
 
     /// Returns `true` if a response with this status has no body.
@@ -869,34 +856,34 @@ impl Exchange {
 
     /// Returns the limits of its server.
     pub fn settings(&self) -> &Settings {
-        &self.shared.settings
+        &self.shared().settings
     }
 
     /// Returns `true` if its response should have begun, and the handler was not asked to end for that.
     pub fn is_overdue(&self, now: u64) -> bool {
-        let limit = self.shared.settings.request_timeout;
+        let limit = self.shared().settings.request_timeout;
         let is_waited_for = matches!(self.state.get(), State::Running) && self.timed_out_at.get() == 0;
         is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
     }
 
     /// The owner has seen that the time of its handler is over, and asks it to end.
-    pub fn times_out(&self, now: u64) {
+    pub fn time_out(&self, now: u64) {
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);
         }
         if self.cancelled.get().is_none() {
-            self.cancelled.set(Some(Why::Timeout));
-            self.shared.cancelled.set(self.shared.cancelled.get() + 1);
+            self.cancelled.set(Some(Reason::Timeout));
+            self.shared().cancelled.set(self.shared().cancelled.get() + 1);
         }
     }
 
     /// Asks the handler to end, if it runs.
-    pub(crate) fn cancel(self: &Rc<Self>, why: Why) {
+    pub(crate) fn cancel(self: &Rc<Self>, reason: Reason) {
         if self.cancelled.get().is_none() {
-            self.cancelled.set(Some(why));
+            self.cancelled.set(Some(reason));
             if self.is_handled.get() {
-                self.shared.cancelled.set(self.shared.cancelled.get() + 1);
-                self.shared.push(Event::Cancel(Rc::clone(self), why));
+                self.shared().cancelled.set(self.shared().cancelled.get() + 1);
+                self.dispatcher.cancel_handler(Rc::clone(self), reason);
             }
         }
     }
@@ -909,10 +896,10 @@ impl Exchange {
 
     // --- time ---
 
-    /// Returns when a limit passes; `NEVER` if there is none to be watched.
+    /// Returns when its next limit passes; `NEVER` if it has none.
     #[inline]
-    pub(crate) fn due(&self) -> u64 {
-        let settings = &self.shared.settings;
+    pub(crate) fn deadline(&self) -> u64 {
+        let settings = &self.shared().settings;
         let limit = |since: u64, time: u64| if since > 0 { limit(since, time) } else { NEVER };
         let state = match self.state.get() {
             State::Queued => limit(self.since.get(), settings.queue_timeout),
@@ -928,76 +915,76 @@ impl Exchange {
     /// Returns `true` if [`check`](Exchange::check) has something to do.
     #[inline]
     pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.due() <= now || self.reads_since.get() > 0 && self.is_trickling(now)
+        self.deadline() <= now || self.reads_since.get() > 0 && self.is_body_slow(now)
     }
 
     /// Carries out what follows from limits that have passed.
-    pub(crate) fn check(self: &Rc<Self>, now: u64) {
-        if self.due() > now {
+    pub(crate) fn check_timeouts(self: &Rc<Self>, now: u64) {
+        if self.deadline() > now {
             return;
         }
-        let settings = &self.shared.settings;
+        let settings = &self.shared().settings;
         let is_over = |since: u64, time: u64| since > 0 && time > 0 && now >= since.saturating_add(time);
         match self.state.get() {
             State::Queued if is_over(self.since.get(), settings.queue_timeout) => {
-                self.shared.refused.set(self.shared.refused.get() + 1);
-                self.shared.leave_queue(self);
+                self.shared().refused.set(self.shared().refused.get() + 1);
+                self.dispatcher.remove_queued(self);
                 self.refuse(StatusCode::SERVICE_UNAVAILABLE);
             }
             State::Running if is_over(self.timed_out_at.get(), settings.cancel_grace) => {
-                let slow = self.cancelled.get() == Some(Why::SlowBody);
+                let slow = self.cancelled.get() == Some(Reason::SlowBody);
                 self.refuse(if slow { StatusCode::REQUEST_TIMEOUT } else { StatusCode::SERVICE_UNAVAILABLE });
             }
             State::Running if self.timed_out_at.get() == 0 && is_over(self.since.get(), settings.request_timeout) => {
                 self.timed_out_at.set(now);
-                self.cancel(Why::Timeout);
+                self.cancel(Reason::Timeout);
             }
             _ => {}
         }
         if is_over(self.reads_since.get(), settings.body_timeout) {
-            self.body_is_slow(now);
+            self.fail_slow_body(now);
         }
         if is_over(self.taken_since.get(), settings.write_timeout) {
-            // Its stream may stay, of which the client takes nothing, but not the open file.
+            // The stream that its client ignores may stay, but not the open file.
             self.taken_since.set(0);
             if let Some(file) = self.file.take() {
                 file.give_up();
             }
-            self.is_given_up();
+            self.give_up_response();
         }
         if is_over(self.writes_since.get(), settings.write_timeout) {
             if let Some(pipe) = &*self.pipe.borrow() {
                 pipe.fail();
             }
-            self.cancel(Why::Disconnected);
+            self.cancel(Reason::Disconnected);
             self.wake_handler();
-            self.is_given_up();
+            self.give_up_response();
         }
     }
 
-    /// The client takes nothing of the response. A stream of HTTP/2 is there until its client takes something or the connection ends,
-    /// and must not keep that from being idle.
-    fn is_given_up(self: &Rc<Self>) {
-        self.connection.kill_unless_h2();
+    /// The client takes nothing of the response. An HTTP/2 stream stays open until its client takes something or the connection is
+    /// closed, and must not keep the connection from being idle.
+    fn give_up_response(self: &Rc<Self>) {
+        self.connection.abort_unless_h2();
         if self.parts.version == Version::HTTP_2 {
-            self.body_ends(false);
+            self.finish_body(false);
         }
     }
 
-    fn body_is_slow(self: &Rc<Self>, now: u64) {
+    fn fail_slow_body(self: &Rc<Self>, now: u64) {
         self.reads_since.set(0);
-        *self.ahead.borrow_mut() = Some(Incoming::Failed);
+        *self.read_ahead.borrow_mut() = Some(Incoming::Failed);
         self.incoming.take();
-        self.shared.push(Event::Wake(Rc::clone(self)));
+        self.dispatcher.wake_handler(Rc::clone(self));
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);
         }
-        self.cancel(Why::SlowBody);
+        self.cancel(Reason::SlowBody);
     }
 
-    /// Returns `true` if the body has come too slowly on average.
-    pub(crate) fn is_trickling(&self, now: u64) -> bool {
-        let settings = &self.shared.settings;
+    /// Returns `true` if the body arrives too slowly on average.
+    pub(crate) fn is_body_slow(&self, now: u64) -> bool {
+        let settings = &self.shared().settings;
         let since = self.reads_since.get();
         let waited = self.waited.get() + if since > 0 { now.saturating_sub(since) } else { 0 };
         settings.min_body_rate > 0
@@ -1007,99 +994,24 @@ impl Exchange {
     }
 
     /// Ends a body that trickles.
-    pub(crate) fn check_rate(self: &Rc<Self>, now: u64) {
-        if self.reads_since.get() > 0 && self.is_trickling(now) {
-            self.body_is_slow(now);
+    pub(crate) fn check_body_rate(self: &Rc<Self>, now: u64) {
+        if self.reads_since.get() > 0 && self.is_body_slow(now) {
+            self.fail_slow_body(now);
         }
     }
 }
 
-/// How much of a body is read because there is a response, and in how many pieces. It delays the response by a turn of the
+/// How much of a body is read before the response is sent, and in how many pieces. It delays the response by a turn of the
 /// connection for each.
-const SETTLED: usize = 64 << 10;
-const SETTLED_PIECES: u8 = 16;
+const DRAIN_BYTES: usize = 64 << 10;
+const DRAIN_PIECES: u8 = 16;
 
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;
 
-/// A time that does not come.
-pub const NEVER: u64 = u64::MAX;
-
-/// Returns when a limit passes that has begun at this time; `NEVER` if there is no such limit, which is one of 0.
-#[inline]
-pub fn limit(since: u64, time: u64) -> u64 {
-    if time > 0 { since.saturating_add(time) } else { NEVER }
-}
-
-/// Returns what trusted proxies say of the client of a request, if it comes from one.
-pub fn origin(shared: &Shared, connection: &Connection, head: &Parts) -> Option<Box<Origin>> {
-    let proxies = &shared.settings.proxies;
-    if proxies.are_none() || !connection.is_known() {
-        return None;
-    }
-    proxies.origin(connection.client().0, &head.headers).map(Box::new)
-}
-
-/// The reason phrase of a status that has none.
-static NO_REASON: ReasonPhrase = ReasonPhrase::from_static(b"");
-
-/// The headers by which handlers have a proxy send a file. Others must not see where it lies.
-static FOR_PROXIES: [HeaderName; 4] = [
-    HeaderName::from_static("x-accel-redirect"),
-    HeaderName::from_static("x-sendfile"),
-    HeaderName::from_static("x-lighttpd-send-file"),
-    HeaderName::from_static("x-lighttpd-sendfile"),
-];
-
-/// The headers that handlers do not set. What they say of the connection and the length is heeded.
-static OWN: [HeaderName; 6] = [
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    header::TE,
-    HeaderName::from_static("keep-alive"),
-];
-
-/// Returns `true` if a value begins or ends with a blank, which with HTTP/2 makes a request malformed (RFC 9113, 8.2.1): who writes
-/// it as one of HTTP/1.1 would change it.
-pub fn has_blanks(headers: &HeaderMap) -> bool {
+/// Returns `true` if a value starts or ends with whitespace, which makes an HTTP/2 request malformed (RFC 9113, 8.2.1): forwarded
+/// as HTTP/1.1, it would change.
+pub fn has_surrounding_space(headers: &HeaderMap) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     headers.values().map(HeaderValue::as_bytes).any(|value| is_blank(value.first()) || is_blank(value.last()))
-}
-
-/// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
-/// response says that it does not.
-pub fn has_version_of<T>(response: &mut Response<T>, request: &Parts) {
-    if request.version == Version::HTTP_10 && response.headers().contains_key(header::CONNECTION) {
-        *response.version_mut() = Version::HTTP_10;
-    }
-}
-
-fn declared_length(headers: &HeaderMap) -> Option<u64> {
-    let mut values = headers.get_all(header::CONTENT_LENGTH).iter();
-    let text = values.next()?.to_str().ok()?;
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { text.parse().ok() } else { None }
-}
-
-fn set_length(headers: &mut HeaderMap, length: Option<u64>) {
-    if let Some(length) = length {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-}
-
-/// Returns a short answer for a request that no handler answers.
-pub fn refusal(status: StatusCode) -> (Head, Body) {
-    let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    // Who is refused CONNECT may send what is meant for the tunnel.
-    if status.is_client_error() || matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::NOT_IMPLEMENTED) {
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    let text = format!("{} {}\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));
-    (Head { status, headers }, Body::Full(Bytes::from(text)))
 }

@@ -1,33 +1,29 @@
 //! Folders whose files the server sends itself, without a handler.
 //!
 //! A file that the kernel has in memory is opened and read in place; otherwise a thread of the event loop does that, so that a slow
-//! disk delays nobody else. What is no file goes to the handler.
+//! disk delays no other request. What is not a file goes to the handler.
 
 mod beneath;
 mod conditions;
 mod name;
-mod sending;
+pub mod sending;
 
 pub use name::is_code;
-pub use sending::{File, Sending};
 
 use crate::encoding::{Coding, preferred};
-use crate::exchange::{Body, Exchange, Head, refusal};
-use crate::job::Job;
-use crate::server::Shared;
-use crate::ws;
+use crate::response::{Body, Head, refusal};
 use beneath::Folder;
 use conditions::{Outcome, Validators, content_range, evaluate};
 use http::header::{self, HeaderMap};
+use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use name::Name;
 use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
-use std::future::poll_fn;
+use sending::{File, modified};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -84,13 +80,13 @@ const SETTLED: Duration = Duration::from_secs(2);
 const PRECOMPRESSED: [Coding; 3] = [Coding::Brotli, Coding::Zstd, Coding::Gzip];
 
 /// What there is below a folder.
-enum Found {
+pub enum Found {
     File {
         fd: OwnedFd,
         stat: Stat,
         coding: Coding,
     },
-    /// A folder with an index, whose URL ends with a slash.
+    /// A folder with an index, whose URL has a trailing slash.
     Folder,
     /// There is no coding of it that the client accepts.
     NotAcceptable,
@@ -99,22 +95,26 @@ enum Found {
     Nothing,
 }
 
-/// One place to look at.
-struct Place {
+/// One place where the file may be.
+pub struct Place {
     root: Arc<Root>,
     name: Name,
     /// The codings that the client accepts, the best one first.
     codings: Vec<Coding>,
 }
 
-/// Answers a request for a file. Returns `false` if that is for a handler to do; `true`: it is answered, or will be answered or given
-/// to a handler.
-pub fn answers(shared: &Rc<Shared>, exchange: &Rc<Exchange>) -> bool {
-    let roots = shared.roots.borrow();
-    let head = exchange.head();
-    if roots.is_empty() || !matches!(head.method, Method::GET | Method::HEAD) || ws::is_asked(head) {
-        return false;
-    }
+/// The result of looking for the file of a request.
+pub enum Lookup {
+    /// There is none: the request is for a handler.
+    None,
+    /// The response.
+    Response(Head, Body),
+    /// It cannot be found without blocking: [`Place::find`] is to be called on another thread.
+    Blocked(Vec<Place>),
+}
+
+/// Looks for the file of a request, without blocking.
+pub fn look_up(roots: &[Arc<Root>], head: &Parts) -> Lookup {
     let path = head.uri.path();
     let places = roots.iter().filter_map(|root| {
         let name = name::below(&root.prefix, path, root.options.dot_files)?;
@@ -123,45 +123,16 @@ pub fn answers(shared: &Rc<Shared>, exchange: &Rc<Exchange>) -> bool {
     });
     let mut places = places.peekable();
     while let Some(place) = places.peek() {
-        match place.look(&Folder::open_cached) {
+        match place.open(&Folder::open_cached) {
             Ok(Found::Nothing) => drop(places.next()),
             Ok(found) => {
-                answer(shared, exchange, place, found);
-                return true;
+                let (head, body) = place.response(head, found);
+                return Lookup::Response(head, body);
             }
-            Err(_) => {
-                look_later(shared, exchange, places.collect());
-                return true;
-            }
+            Err(_) => return Lookup::Blocked(places.collect()),
         }
     }
-    false
-}
-
-/// Has a thread look, and answers then.
-fn look_later(shared: &Rc<Shared>, exchange: &Rc<Exchange>, places: Vec<Place>) {
-    let job = Job::begin(shared, move || {
-        for place in places {
-            match place.look(&Folder::open_beneath) {
-                Ok(Found::Nothing) => {}
-                Ok(found) => return Some((place, found)),
-                Err(errno) => return Some((place, failed(errno))),
-            }
-        }
-        None
-    });
-    let (all, exchange) = (Rc::clone(shared), Rc::clone(exchange));
-    shared.exec.spawn(async move {
-        let looked = poll_fn(|cx| job.poll(cx)).await;
-        if !exchange.is_queued() {
-            return; // the client has left, or the time is over
-        }
-        match looked {
-            Some(Some((place, found))) => answer(&all, &exchange, &place, found),
-            Some(None) => all.request_comes(&exchange),
-            None => exchange.refuse(StatusCode::SERVICE_UNAVAILABLE),
-        }
-    });
+    Lookup::None
 }
 
 /// Returns the codings in which a file may be sent, the best one first. What follows no coding at all is not looked for.
@@ -191,11 +162,31 @@ impl Root {
 type Opening<'a> = &'a dyn Fn(&Folder, &[u8]) -> Result<OwnedFd, Errno>;
 
 impl Place {
-    /// Looks what there is.
+    /// Opens the first file that there is. It may block.
+    pub fn find(places: Vec<Place>) -> Option<(Place, Found)> {
+        places.into_iter().find_map(|place| match place.open(&Folder::open_beneath) {
+            Ok(Found::Nothing) => None,
+            Ok(found) => Some((place, found)),
+            Err(errno) => Some((place, failed(errno))),
+        })
+    }
+
+    /// Returns the response to a request with this head.
+    pub fn response(&self, head: &Parts, found: Found) -> (Head, Body) {
+        match found {
+            Found::File { fd, stat, coding } => of_file(self, &head.method, &head.headers, fd, &stat, coding),
+            Found::Folder => to_folder(head.uri.path(), head.uri.query()),
+            Found::NotAcceptable => plain(StatusCode::NOT_ACCEPTABLE),
+            Found::Failed(status) => plain(status),
+            Found::Nothing => plain(StatusCode::NOT_FOUND),
+        }
+    }
+
+    /// Opens the file, or says what else there is.
     ///
     /// # Errors
     /// `EAGAIN`: that cannot be seen without waiting.
-    fn look(&self, open: Opening<'_>) -> Result<Found, Errno> {
+    fn open(&self, open: Opening<'_>) -> Result<Found, Errno> {
         let (root, name) = (&self.root, &self.name);
         let index = root.options.index.as_deref();
         let below = |index: &str| {
@@ -210,7 +201,7 @@ impl Place {
             (true, Some(index)) => below(index),
             (true, None) => return Ok(Found::Nothing),
         };
-        match self.open(&path, open)? {
+        match self.open_path(&path, open)? {
             Opened::Regular(fd, stat) => self.choose(&path, fd, stat, open),
             Opened::Folder if !name.is_folder => self.folder(index.map(below), open),
             Opened::Folder | Opened::Nothing => Ok(Found::Nothing),
@@ -220,11 +211,11 @@ impl Place {
 
     fn folder(&self, index: Option<Vec<u8>>, open: Opening<'_>) -> Result<Found, Errno> {
         let Some(index) = index else { return Ok(Found::Nothing) };
-        let is_there = matches!(self.open(&index, open)?, Opened::Regular(..));
+        let is_there = matches!(self.open_path(&index, open)?, Opened::Regular(..));
         Ok(if is_there { Found::Folder } else { Found::Nothing })
     }
 
-    fn open(&self, path: &[u8], open: Opening<'_>) -> Result<Opened, Errno> {
+    fn open_path(&self, path: &[u8], open: Opening<'_>) -> Result<Opened, Errno> {
         let fd = match open(&self.root.folder, path) {
             Ok(fd) => fd,
             Err(Errno::AGAIN) => return Err(Errno::AGAIN),
@@ -253,7 +244,7 @@ impl Place {
                 Coding::Gzip => b".gz",
             };
             // One that is older was made of something else.
-            if let Opened::Regular(fd, encoded) = self.open(&[path, extension].concat(), open)?
+            if let Opened::Regular(fd, encoded) = self.open_path(&[path, extension].concat(), open)?
                 && modified(&encoded) >= modified(&stat)
             {
                 return Ok(Found::File { fd, stat: encoded, coding: *coding });
@@ -270,7 +261,7 @@ enum Opened {
     Failed(StatusCode),
 }
 
-/// Returns what a failure to open a file means.
+/// Maps an error from opening a file.
 fn failed(errno: Errno) -> Found {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Found::Failed(StatusCode::SERVICE_UNAVAILABLE),
@@ -278,26 +269,6 @@ fn failed(errno: Errno) -> Found {
         // There is none, it is not below the folder, it must not be read, it is a socket, …
         _ => Found::Nothing,
     }
-}
-
-/// The time when the content of a file was changed.
-type Time = (i64, u64);
-
-fn modified(stat: &Stat) -> Time {
-    (stat.st_mtime, stat.st_mtime_nsec)
-}
-
-fn answer(shared: &Shared, exchange: &Rc<Exchange>, place: &Place, found: Found) {
-    let head = exchange.head();
-    let (response, body) = match found {
-        Found::File { fd, stat, coding } => of_file(place, &head.method, &head.headers, fd, &stat, coding),
-        Found::Folder => to_folder(head.uri.path(), head.uri.query()),
-        Found::NotAcceptable => plain(StatusCode::NOT_ACCEPTABLE),
-        Found::Failed(status) => plain(status),
-        Found::Nothing => return,
-    };
-    shared.files.set(shared.files.get() + 1);
-    exchange.respond(response, body);
 }
 
 /// Returns a short answer, after which the connection is used further.
@@ -376,8 +347,8 @@ fn of_file(
     (Head { status, headers }, Body::File(File::new(fd, part, stat)))
 }
 
-/// Returns what tells this version of a file from others. The time of its last change counts (`ctime`), which also one that has
-/// replaced it with an older date and the same size has as its own.
+/// Returns the validators of this version of a file. They are made of the time of its last change (`ctime`), which is also new
+/// for a file that replaces it with an older date and the same size.
 fn validators(stat: &Stat, coding: Coding, now: SystemTime) -> Option<Validators> {
     let (seconds, nanoseconds) = (u64::try_from(stat.st_ctime).ok()?, stat.st_ctime_nsec);
     let changed = UNIX_EPOCH + Duration::new(seconds, u32::try_from(nanoseconds).ok()?);

@@ -30,7 +30,7 @@ pub struct Origin {
     pub host: Option<String>,
 }
 
-/// One step of a request: who has sent it to a proxy, and how.
+/// One hop of a request: the peer that sent it to a proxy, and how.
 #[derive(Default)]
 struct Hop<'a> {
     from: &'a str,

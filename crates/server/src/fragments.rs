@@ -1,4 +1,4 @@
-//! The frames in what the client of a WebSocket sends, as far as their heads tell.
+//! The heads of the frames that the client of a WebSocket sends.
 //!
 //! tungstenite counts the bytes of a message, but not its frames, and returns only with a message: fragments without content
 //! would have no limit. It answers a close with a code that must not be sent as the protocol demands, but returns it as one with
@@ -12,7 +12,7 @@ const BIT: u8 = 0x80;
 /// Counts the fragments without content of the present message.
 #[derive(Default)]
 pub struct Fragments {
-    /// What has come of a frame's head, without its mask.
+    /// The part of a frame's head that was received, without its mask.
     head: [u8; 10],
     filled: usize,
     /// How many bytes of the present frame are still to come.
@@ -20,7 +20,7 @@ pub struct Fragments {
     empty: u32,
     /// A message has had more of them than it may, which may have ended since.
     are_too_many: bool,
-    /// What has come of the mask and the code of a close: [`CLOSE`] is all of it.
+    /// The part of the mask and the code of a close that was received: [`CLOSE`] is all of it.
     close: [u8; 6],
     close_filled: usize,
     is_close: bool,
@@ -30,7 +30,7 @@ pub struct Fragments {
 const CLOSE: usize = 6;
 
 impl Fragments {
-    /// Takes what has come next.
+    /// Takes the next bytes.
     pub fn take(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.rest > 0 {
@@ -88,7 +88,7 @@ impl Fragments {
         self.close_filled += count;
     }
 
-    /// Returns the code of the first close that has come.
+    /// Returns the code of the first close frame.
     pub fn close_code(&self) -> Option<u16> {
         let [a, b, _, _, high, low] = self.close;
         (self.close_filled == CLOSE).then(|| u16::from_be_bytes([high ^ a, low ^ b]))

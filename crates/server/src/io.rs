@@ -2,209 +2,111 @@
 #![allow(unsafe_code)]
 
 use crate::conn::Connection;
-use crate::server::{Key, Shared};
+use crate::event_loop::{Direction, EventLoop, Side};
 use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
-
-/// A direction in which a descriptor is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    /// Data can be read or a connection accepted.
-    Read,
-    /// Data can be written.
-    Write,
-}
-
-/// What is known of one direction of a descriptor.
-pub struct Side {
-    direction: Direction,
-    /// A call may succeed.
-    may_be_ready: Cell<bool>,
-    /// The last call would have blocked, so that the kernel need not be asked before a wait.
-    would_block: Cell<bool>,
-    /// The wait that is registered.
-    key: Cell<Option<Key>>,
-    waker: RefCell<Option<Waker>>,
-}
-
-impl Side {
-    /// Returns a side of which nothing is known.
-    pub fn new(direction: Direction) -> Rc<Side> {
-        Rc::new(Side {
-            direction,
-            may_be_ready: Cell::new(true),
-            would_block: Cell::new(false),
-            key: Cell::new(None),
-            waker: RefCell::new(None),
-        })
-    }
-
-    /// The wait is over: the descriptor may be ready.
-    pub fn is_signalled(&self) {
-        self.key.set(None);
-        self.may_be_ready.set(true);
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Calls `attempt` when it may succeed, until it would not block.
-    pub fn poll<T>(
-        self: &Rc<Side>,
-        shared: &Shared,
-        fd: BorrowedFd<'_>,
-        cx: &mut Context<'_>,
-        mut attempt: impl FnMut() -> io::Result<T>,
-    ) -> Poll<io::Result<T>> {
-        loop {
-            if self.may_be_ready.get() {
-                match attempt() {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        self.may_be_ready.set(false);
-                        self.would_block.set(true);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    result => return Poll::Ready(result),
-                }
-            }
-            if self.key.get().is_none() {
-                let is_used = |key: Key| shared.is_used(key);
-                match shared.driver.watch(fd, self.direction, self.would_block.take(), &is_used)? {
-                    Some(key) => {
-                        self.key.set(Some(key));
-                        shared.waits.borrow_mut().insert(key, Rc::clone(self));
-                    }
-                    None => {
-                        self.may_be_ready.set(true);
-                        continue;
-                    }
-                }
-            }
-            let mut waker = self.waker.borrow_mut();
-            if waker.as_ref().is_none_or(|waker| !waker.will_wake(cx.waker())) {
-                *waker = Some(cx.waker().clone());
-            }
-            return Poll::Pending;
-        }
-    }
-
-    /// A call has taken all that there was: the next one would block, unless more has come meanwhile.
-    fn is_emptied(&self, shared: &Shared, fd: BorrowedFd<'_>) {
-        self.may_be_ready.set(false);
-        shared.driver.emptied(fd, self.direction);
-    }
-
-    /// Ends the wait that is registered.
-    pub fn end(&self, shared: &Shared, fd: RawFd) {
-        if let Some(key) = self.key.take() {
-            shared.waits.borrow_mut().remove(&key);
-            shared.driver.unwatch(fd, key);
-        }
-        self.waker.take();
-    }
-}
+use std::task::{Context, Poll};
 
 /// A socket that was accepted.
 pub struct Socket {
     fd: Rc<OwnedFd>,
     is_tcp: bool,
-    shared: Rc<Shared>,
+    event_loop: Rc<EventLoop>,
     connection: Rc<Connection>,
     read: Rc<Side>,
-    write: Rc<Side>,
+    write: Side,
     /// What was read ahead, to find out which protocol the client speaks.
-    ahead: RefCell<Bytes>,
+    read_ahead: RefCell<Bytes>,
 }
 
 impl Socket {
     /// Returns the socket of a connection, in non-blocking mode.
-    pub fn new(fd: OwnedFd, is_tcp: bool, shared: Rc<Shared>, connection: Rc<Connection>) -> Socket {
-        shared.driver.opened(fd.as_fd(), is_tcp);
+    pub fn new(fd: OwnedFd, is_tcp: bool, connection: Rc<Connection>) -> Socket {
+        let event_loop = Rc::clone(&connection.shared().event_loop);
+        event_loop.driver.opened(fd.as_fd(), is_tcp);
         Socket {
             fd: Rc::new(fd),
             is_tcp,
-            shared,
+            event_loop,
             connection,
-            read: Side::new(Direction::Read),
+            read: Rc::new(Side::new(Direction::Read)),
             write: Side::new(Direction::Write),
-            ahead: RefCell::default(),
+            read_ahead: RefCell::default(),
         }
     }
 
-    /// Returns what sees that the client has closed the connection.
+    /// Creates a watcher for the client closing the connection.
     pub fn hangup(&self) -> Hangup {
         Hangup {
             fd: Rc::clone(&self.fd),
-            shared: Rc::clone(&self.shared),
+            event_loop: Rc::clone(&self.event_loop),
             side: Side::new(Direction::Read),
             read: Rc::clone(&self.read),
         }
     }
 
-    /// Returns what it shares with the others.
-    pub fn shared(&self) -> &Rc<Shared> {
-        &self.shared
+    pub fn event_loop(&self) -> &Rc<EventLoop> {
+        &self.event_loop
     }
 
     /// Returns the bytes to the socket, to be read next.
     pub fn put_back(&self, bytes: Bytes) {
-        let mut ahead = self.ahead.borrow_mut();
+        let mut ahead = self.read_ahead.borrow_mut();
         *ahead = if ahead.is_empty() { bytes } else { [bytes, ahead.split_off(0)].concat().into() };
     }
 
     /// Reads into a buffer of `length` bytes at `place`. Returns how many were read. When enough was read in this turn of the task, it
     /// has another one.
     fn poll_recv(&self, cx: &mut Context<'_>, place: *mut u8, length: usize) -> Poll<io::Result<usize>> {
-        if !self.connection.may_read() {
+        if !self.connection.has_read_budget() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let fd = self.fd.as_raw_fd();
-        let read = self.read.poll(&self.shared, self.fd.as_fd(), cx, || {
+        let read = self.read.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: an open descriptor, and memory of this length, which the caller has borrowed for writing.
             let count = unsafe { libc::recv(fd, place.cast(), length, 0) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
         });
         if let Poll::Ready(Ok(count)) = read {
-            self.connection.counts_read(count);
+            self.connection.spend_read(count);
         }
-        // Only for TCP: a read of another socket ends where data of another kind begins.
+        // TCP only: on other sockets a read may stop short although there is more.
         if let Poll::Ready(Ok(count)) = read
             && self.is_tcp
             && count > 0
             && count < length
         {
-            self.read.is_emptied(&self.shared, self.fd.as_fd());
+            self.read.set_drained(&self.event_loop, self.fd.as_fd());
         }
         read
     }
 
-    /// The client has sent so many bytes of HTTP, or of a WebSocket.
-    pub fn has_read(&self, count: usize) {
-        self.connection.has_read(count);
+    /// `count` bytes of HTTP or of a WebSocket were read.
+    pub fn on_read(&self, count: usize) {
+        self.connection.on_read(count);
     }
 
     /// All that was to be sent is sent.
-    pub fn is_shut_down(&self) {
-        self.connection.is_shut_down();
+    pub fn set_shut_down(&self) {
+        self.connection.set_shut_down();
     }
 
-    /// Takes at most so many bytes that were read ahead.
-    fn take_ahead(&self, most: usize) -> Bytes {
-        let mut ahead = self.ahead.borrow_mut();
+    /// Takes at most `most` of the bytes that were read ahead.
+    fn take_read_ahead(&self, most: usize) -> Bytes {
+        let mut ahead = self.read_ahead.borrow_mut();
         let count = ahead.len().min(most);
         ahead.split_to(count)
     }
 
     /// Reads into `buffer`. Returns how many bytes were read.
     pub fn poll_fill(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let ahead = self.take_ahead(buffer.len());
+        let ahead = self.take_read_ahead(buffer.len());
         if !ahead.is_empty() {
             buffer[..ahead.len()].copy_from_slice(&ahead);
             return Poll::Ready(Ok(ahead.len()));
@@ -214,13 +116,13 @@ impl Socket {
 
     /// Writes some of the buffers. Returns how many bytes were written.
     pub fn poll_send(&self, cx: &mut Context<'_>, buffers: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.connection.counts_send();
+        self.connection.spend_write();
         let length = buffers.iter().map(|buffer| buffer.len()).sum();
         let mut joined = [0; MAX_JOINED];
         let written = if let [one] = buffers {
             self.poll_send_one(cx, one)
         } else if let Some(joined) = joined.get_mut(..length) {
-            // The kernel takes longer to look at a list of buffers than it takes to copy so few bytes.
+            // Copying so few bytes is cheaper than having the kernel walk a list of buffers.
             let mut at = 0;
             for buffer in buffers {
                 joined[at..at + buffer.len()].copy_from_slice(buffer);
@@ -231,15 +133,15 @@ impl Socket {
             self.poll_send_list(cx, buffers)
         };
         match &written {
-            Poll::Pending => self.connection.cannot_write(),
-            Poll::Ready(_) => self.connection.has_written(),
+            Poll::Pending => self.connection.on_write_blocked(),
+            Poll::Ready(_) => self.connection.on_write(),
         }
         written
     }
 
     fn poll_send_one(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let fd = self.fd.as_raw_fd();
-        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+        self.write.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: an open descriptor, and bytes that are borrowed until the call returns.
             let count = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
             usize::try_from(count).map_err(|_| io::Error::last_os_error())
@@ -250,7 +152,7 @@ impl Socket {
         let fd = self.fd.as_raw_fd();
         // An `IoSlice` has the representation of an `iovec`.
         let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
-        self.write.poll(&self.shared, self.fd.as_fd(), cx, || {
+        self.write.poll(&self.event_loop, self.fd.as_fd(), cx, || {
             // SAFETY: all zeros are a message without an address and control data.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             (message.msg_iov, message.msg_iovlen) = (first, count as _);
@@ -274,19 +176,19 @@ const MAX_JOINED: usize = 1024;
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        self.connection.socket_ends();
+        self.connection.socket_closed();
         for side in [&self.read, &self.write] {
-            side.end(&self.shared, self.fd.as_raw_fd());
+            side.cancel(&self.event_loop, self.fd.as_raw_fd());
         }
-        self.shared.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
+        self.event_loop.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
     }
 }
 
-/// Sees that the client has closed its connection, also while there is something to read; and what has come that is not read.
+/// Watches for the client closing its connection, even while there is unread data.
 pub struct Hangup {
     fd: Rc<OwnedFd>,
-    shared: Rc<Shared>,
-    side: Rc<Side>,
+    event_loop: Rc<EventLoop>,
+    side: Side,
     /// The side by which the socket is read.
     read: Rc<Side>,
 }
@@ -294,24 +196,25 @@ pub struct Hangup {
 impl Hangup {
     /// Ready: the client has closed it.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = self.side.poll(&self.shared, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
+        let polled =
+            self.side.poll(&self.event_loop, self.fd.as_fd(), cx, || poll_once(self.fd.as_fd(), libc::POLLRDHUP));
         polled.map(drop)
     }
 
-    /// Returns `true` if bytes have come that are not read. The next read takes them, although no wait has ended.
+    /// Returns `true` if there is unread data. The next read takes it, although no wait has ended.
     pub fn has_unread(&self) -> bool {
         let mut byte = 0_u8;
         // SAFETY: an open descriptor, and memory of one byte.
         let count =
             unsafe { libc::recv(self.fd.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
         if count > 0 {
-            self.read.may_be_ready.set(true);
+            self.read.set_ready();
         }
         count > 0
     }
 
-    /// Has the connection reset when it is closed, so that what was sent does not look complete.
-    pub fn resets(&self) {
+    /// Makes closing the socket reset the connection, so that what was sent does not look complete.
+    pub fn reset_on_close(&self) {
         let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
         // SAFETY: an open descriptor, and an option of this size. For a Unix socket it has no effect.
         unsafe {
@@ -328,14 +231,14 @@ impl Hangup {
 
 impl Drop for Hangup {
     fn drop(&mut self) {
-        self.side.end(&self.shared, self.fd.as_raw_fd());
+        self.side.cancel(&self.event_loop, self.fd.as_raw_fd());
     }
 }
 
 impl Read for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let ahead = this.take_ahead(buf.remaining());
+        let ahead = this.take_read_ahead(buf.remaining());
         let is_ahead = !ahead.is_empty();
         if is_ahead {
             buf.put_slice(&ahead);
@@ -349,9 +252,9 @@ impl Read for Socket {
         let (place, length) = (room.as_mut_ptr().cast(), room.len());
         match this.poll_recv(cx, place, length) {
             Poll::Ready(Ok(count)) => {
-                // SAFETY: `recv` has written so many.
+                // SAFETY: `recv` has written `count` bytes.
                 unsafe { buf.advance(count) };
-                this.has_read(count);
+                this.on_read(count);
                 Poll::Ready(Ok(()))
             }
             // An end, or an error, is found again: that of a client that is gone.
@@ -428,7 +331,7 @@ pub fn duplicate_listener(fd: RawFd) -> io::Result<Copied> {
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a new descriptor, which nobody else owns.
+    // SAFETY: a new descriptor without another owner.
     let fd = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(copy) };
     Ok(Copied { fd, is_unix })
 }

@@ -21,28 +21,28 @@ pub struct Link {
 }
 
 impl Link {
-    /// Reads and sends what can be read and sent at once. Ready: nothing is left to be done but to close the socket.
+    /// Reads and sends without blocking. Ready: only the socket is left to be closed.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let is_blocked = self.read(cx);
         let sent = self.send(cx); // with the answers to pings that were read
-        if sent.is_err() && !self.web.has_ended() {
-            self.web.ends(false);
+        if sent.is_err() && !self.web.is_ended() {
+            self.web.end(false);
         }
-        if self.web.has_ended() {
+        if self.web.is_ended() {
             return if matches!(sent, Ok(false)) { Poll::Pending } else { Poll::Ready(()) };
         }
         // Sending may have made room.
-        if !is_blocked && self.web.reads_on() {
+        if !is_blocked && self.web.update_paused() {
             cx.waker().wake_by_ref();
         }
         Poll::Pending
     }
 
-    /// Reads some of what has come. Returns `true` if that was all.
+    /// Reads some of the available data. Returns `true` if that was all.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         let left = Cell::new(BYTES);
         for _ in 0..MESSAGES {
-            if self.web.has_ended() || !self.web.reads_on() {
+            if self.web.is_ended() || !self.web.update_paused() {
                 return false; // until the handler takes a message, or the client some data
             }
             let stream = &mut self.stream;
@@ -63,11 +63,11 @@ impl Link {
         false
     }
 
-    /// Returns `true` if nothing is left to be sent.
+    /// Sends buffered frames. Returns `true` if all were sent.
     fn send(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         let stream = &mut self.stream;
         loop {
-            let sent = self.web.send_with(|bytes| match Pin::new(&mut *stream).poll_write(cx, bytes) {
+            let sent = self.web.flush_with(|bytes| match Pin::new(&mut *stream).poll_write(cx, bytes) {
                 Poll::Ready(written) => written,
                 Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
             });

@@ -1,8 +1,10 @@
 //! Sockets that listen, and the task that accepts connections.
 
-use crate::conn::{self, Connection};
-use crate::io::{self, Direction, Side, Socket};
-use crate::server::Shared;
+use crate::conn::{Connection, Local};
+use crate::dispatch::Dispatcher;
+use crate::event_loop::{Direction, Side};
+use crate::io::{self, Socket};
+use crate::task::Task;
 use crate::timer::Time;
 use crate::tls::Tls;
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
@@ -27,7 +29,7 @@ pub enum Address {
     Unix(String),
     /// `fd:3`: a socket that listens already.
     Descriptor(RawFd),
-    /// `taken-fd:3`: one that nobody else in this process uses. It is closed with the listener, and not left to other programs.
+    /// `taken-fd:3`: one that nothing else in this process uses. It is closed with the listener, and not passed on to other programs.
     Taken(RawFd),
 }
 
@@ -194,28 +196,11 @@ fn shared_socket(address: &SocketAddr) -> std::io::Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-/// Removes a socket that no process listens on any more.
+/// Removes a stale socket file.
 fn remove_stale(path: &str) {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
         let _ = std::fs::remove_file(path);
-    }
-}
-
-/// Where connections have come in.
-pub struct Local {
-    /// The address of their listener.
-    pub address: String,
-    /// They use TLS.
-    pub is_tls: bool,
-    /// They begin with a header of the PROXY protocol.
-    pub is_proxied: bool,
-}
-
-impl Local {
-    /// Returns the scheme of URLs with this address.
-    pub fn scheme(&self) -> &'static str {
-        if self.is_tls { "https" } else { "http" }
     }
 }
 
@@ -226,11 +211,11 @@ const PAUSE: u64 = 100_000_000;
 
 /// Accepts connections until the server drains.
 pub struct Accepting {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     listener: RefCell<Option<Listener>>,
     local: Rc<Local>,
     tls: Option<Rc<Tls>>,
-    side: Rc<Side>,
+    side: Side,
     fd: RawFd,
     /// When it tries again after descriptors had run out.
     pause: Cell<Option<Time>>,
@@ -238,13 +223,13 @@ pub struct Accepting {
 
 impl Accepting {
     /// Returns the task for a listener, whose connections use TLS if there is one.
-    pub fn new(shared: Rc<Shared>, listener: Listener, tls: Option<Rc<Tls>>) -> Accepting {
-        shared.driver.opened(listener.as_fd(), false);
+    pub fn new(dispatcher: Rc<Dispatcher>, listener: Listener, tls: Option<Rc<Tls>>) -> Accepting {
+        dispatcher.shared.event_loop.driver.opened(listener.as_fd(), false);
         let fd = listener.as_fd().as_raw_fd();
         let (address, is_proxied) = (listener.address().to_owned(), listener.is_proxied);
         let local = Rc::new(Local { address, is_tls: tls.is_some(), is_proxied });
         Accepting {
-            shared,
+            dispatcher,
             local,
             tls,
             listener: RefCell::new(Some(listener)),
@@ -254,17 +239,17 @@ impl Accepting {
         }
     }
 
-    fn pause_ends(&self) {
+    fn clear_pause(&self) {
         if let Some(time) = self.pause.take() {
-            self.shared.timers.remove(time);
+            self.dispatcher.shared.event_loop.timers.remove(time);
         }
     }
 
     fn close(&self) {
-        self.pause_ends();
-        self.side.end(&self.shared, self.fd);
+        self.clear_pause();
+        self.side.cancel(&self.dispatcher.shared.event_loop, self.fd);
         if let Some(listener) = self.listener.take() {
-            self.shared.driver.closing(listener.as_fd());
+            self.dispatcher.shared.event_loop.driver.closing(listener.as_fd());
         }
     }
 }
@@ -279,27 +264,29 @@ impl Future for Accepting {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let shared = &self.shared;
+        let connections = &self.dispatcher.connections;
+        let shared = &self.dispatcher.shared;
+        let event_loop = &shared.event_loop;
         if shared.is_draining() {
             self.close();
             return Poll::Ready(());
         }
         let listener = self.listener.borrow();
         let Some(listener) = &*listener else { return Poll::Ready(()) };
-        shared.watch_drain(cx.waker());
+        shared.notify_on_drain(cx.waker());
         for _ in 0..BATCH {
-            if shared.connection_count() >= shared.settings.max_connections {
-                let waits = self.side.poll(shared, listener.as_fd(), cx, || io::is_readable(listener.as_fd()));
+            if connections.count() >= shared.settings.max_connections {
+                let waits = self.side.poll(event_loop, listener.as_fd(), cx, || io::is_readable(listener.as_fd()));
                 if waits.is_ready() {
-                    shared.close_idle();
-                    shared.wake_when_one_ends(cx.waker());
+                    connections.close_idle();
+                    shared.notify_when_free(cx.waker());
                 }
                 return Poll::Pending;
             }
-            let accepted = self.side.poll(shared, listener.as_fd(), cx, || match listener.accept() {
-                // The client has gone before: the next one.
+            let accepted = self.side.poll(event_loop, listener.as_fd(), cx, || match listener.accept() {
+                // The client has already left: accept the next one.
                 Err(error) if is_of_one_client(&error) => Err(ErrorKind::Interrupted.into()),
-                // The kernel looks for a free descriptor first: there may be no client at all.
+                // The kernel allocates a descriptor first: there may be no client at all.
                 Err(error) if error.kind() != ErrorKind::WouldBlock => {
                     io::is_readable(listener.as_fd()).and(Err(error))
                 }
@@ -310,15 +297,16 @@ impl Future for Accepting {
                 Poll::Ready(Ok((fd, is_tcp, client, port))) => {
                     shared.accepted.set(shared.accepted.get() + 1);
                     let connection = Connection::new(Rc::clone(shared), client, port, Rc::clone(&self.local));
-                    let socket = Socket::new(fd, is_tcp, Rc::clone(shared), Rc::clone(&connection));
-                    shared.exec.spawn(conn::Task::new(connection, socket, self.tls.clone()));
+                    let socket = Socket::new(fd, is_tcp, Rc::clone(&connection));
+                    let task = Task::new(Rc::clone(&self.dispatcher), connection, socket, self.tls.clone());
+                    event_loop.exec.spawn(task);
                 }
                 Poll::Ready(Err(_)) => {
-                    // Descriptors or memory have run out. What else frees some is not announced, so it tries again.
-                    shared.close_idle();
-                    self.pause_ends();
-                    self.pause.set(Some(shared.timers.add(shared.now.get() + PAUSE, cx.waker().clone())));
-                    shared.wake_when_one_ends(cx.waker());
+                    // Out of descriptors or memory. Nothing announces that some were freed elsewhere, so it retries.
+                    connections.close_idle();
+                    self.clear_pause();
+                    self.pause.set(Some(event_loop.timers.add(event_loop.now.get() + PAUSE, cx.waker().clone())));
+                    shared.notify_when_free(cx.waker());
                     return Poll::Pending;
                 }
             }

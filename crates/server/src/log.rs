@@ -1,4 +1,4 @@
-//! What is known of a request when it is over, for an access log.
+//! Entries of the access log.
 
 use crate::conn::Connection;
 use crate::forwarded::Origin;
@@ -45,7 +45,7 @@ impl Entry {
         self.client.0.len() + self.method.as_str().len() + self.target.len() + headers
     }
 
-    /// Returns what is known of a request, of which trusted proxies may say something, without its response.
+    /// Creates the entry of a request, without its response.
     pub(crate) fn new(connection: &Connection, origin: Option<&Origin>, head: &Parts) -> Entry {
         let text = |name: HeaderName| value(&head.headers, name);
         let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());

@@ -4,7 +4,7 @@
 //! which have nothing else in them. With each wave of connections these are others, and what the next ones need fits less well
 //! between them.
 
-use crate::exchange::NEVER;
+use crate::timer::NEVER;
 use std::cell::Cell;
 
 /// If there were fewer connections, it does not matter.
@@ -30,13 +30,13 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// There are so many connections, one more than before.
-    pub fn grows(&self, count: usize) {
+    /// A connection was opened: there are `count` now.
+    pub fn connection_opened(&self, count: usize) {
         self.most.set(self.most.get().max(count));
     }
 
-    /// There are so many connections, fewer than before.
-    pub fn shrinks(&self, count: usize, now: u64) {
+    /// A connection was closed: `count` are left.
+    pub fn connection_closed(&self, count: usize, now: u64) {
         if self.has_shrunk(count) {
             let due = if count <= self.most.get() / FEW { now } else { now.saturating_add(PAUSE) };
             let due = due.max(self.last.get().saturating_add(PAUSE));
@@ -49,7 +49,7 @@ impl Memory {
     }
 
     /// Returns when [`is_due`](Memory::is_due) is to be asked; `NEVER` if it need not be.
-    pub fn due(&self) -> u64 {
+    pub fn deadline(&self) -> u64 {
         self.due.get()
     }
 
@@ -75,49 +75,49 @@ mod tests {
     #[test]
     fn it_is_given_back_after_half_of_many_have_left() {
         let memory = Memory::default();
-        memory.grows(1000);
-        memory.shrinks(501, 5);
-        assert_eq!(memory.due(), NEVER);
-        memory.shrinks(500, 5);
-        assert_eq!(memory.due(), 5 + PAUSE);
-        memory.shrinks(499, 6);
-        assert_eq!(memory.due(), 5 + PAUSE, "once");
+        memory.connection_opened(1000);
+        memory.connection_closed(501, 5);
+        assert_eq!(memory.deadline(), NEVER);
+        memory.connection_closed(500, 5);
+        assert_eq!(memory.deadline(), 5 + PAUSE);
+        memory.connection_closed(499, 6);
+        assert_eq!(memory.deadline(), 5 + PAUSE, "once");
         assert!(!memory.is_due(300, 4 + PAUSE));
         assert!(memory.is_due(300, 5 + PAUSE));
-        assert_eq!(memory.due(), NEVER);
+        assert_eq!(memory.deadline(), NEVER);
         // Half of those that are left, and then of too few.
-        memory.shrinks(151, 3 * PAUSE);
-        assert_eq!(memory.due(), NEVER);
-        memory.shrinks(150, 3 * PAUSE);
+        memory.connection_closed(151, 3 * PAUSE);
+        assert_eq!(memory.deadline(), NEVER);
+        memory.connection_closed(150, 3 * PAUSE);
         assert!(memory.is_due(100, 4 * PAUSE));
-        memory.shrinks(0, 9 * PAUSE);
-        assert_eq!(memory.due(), NEVER);
+        memory.connection_closed(0, 9 * PAUSE);
+        assert_eq!(memory.deadline(), NEVER);
     }
 
     #[test]
     fn if_few_are_left_it_is_given_back_at_once_but_not_again_and_again() {
         let memory = Memory::default();
-        memory.grows(1600);
-        memory.shrinks(800, 5 * PAUSE);
-        memory.shrinks(101, 5 * PAUSE + 1);
-        assert_eq!(memory.due(), 6 * PAUSE);
-        memory.shrinks(100, 5 * PAUSE + 2);
-        assert_eq!(memory.due(), 5 * PAUSE + 2);
+        memory.connection_opened(1600);
+        memory.connection_closed(800, 5 * PAUSE);
+        memory.connection_closed(101, 5 * PAUSE + 1);
+        assert_eq!(memory.deadline(), 6 * PAUSE);
+        memory.connection_closed(100, 5 * PAUSE + 2);
+        assert_eq!(memory.deadline(), 5 * PAUSE + 2);
         assert!(memory.is_due(100, 5 * PAUSE + 2));
-        memory.grows(1600);
-        memory.shrinks(0, 5 * PAUSE + 3);
-        assert_eq!(memory.due(), 6 * PAUSE + 2);
+        memory.connection_opened(1600);
+        memory.connection_closed(0, 5 * PAUSE + 3);
+        assert_eq!(memory.deadline(), 6 * PAUSE + 2);
     }
 
     #[test]
     fn those_that_come_back_keep_it() {
         let memory = Memory::default();
-        memory.grows(1000);
-        memory.shrinks(500, 0);
-        memory.grows(900);
+        memory.connection_opened(1000);
+        memory.connection_closed(500, 0);
+        memory.connection_opened(900);
         assert!(!memory.is_due(900, PAUSE));
-        assert_eq!(memory.due(), NEVER);
-        memory.shrinks(500, PAUSE);
+        assert_eq!(memory.deadline(), NEVER);
+        memory.connection_closed(500, PAUSE);
         assert!(memory.is_due(500, 2 * PAUSE));
     }
 }

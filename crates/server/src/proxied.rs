@@ -11,33 +11,33 @@ const TEXT: &[u8] = b"PROXY ";
 const TEXT_LENGTH: usize = 107;
 /// The length of a header of version 2 without addresses and what follows these.
 const FIXED: usize = 16;
-/// How long a header may be. It may have 64 KiB of further values, which nobody sends: certificates at most.
+/// How long a header may be. The format allows 64 KiB of further values; certificates at most are sent.
 pub const LONGEST: usize = 4096;
 
 /// Whose connection it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Whose {
+pub enum Source {
     /// That of this client.
     Client(IpAddr, u16),
-    /// That of a client of which the proxy has no address.
+    /// That of a client whose address the proxy does not know.
     Unknown,
-    /// The proxy's own: it looks whether the server is there.
+    /// The proxy's own: a health check.
     Proxy,
 }
 
-/// What was found at the begin of a connection.
+/// The result of parsing the start of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// A header of so many bytes.
-    Header(Whose, usize),
-    /// A part of one.
-    Part,
-    /// None.
+pub enum Parsed {
+    /// A header, and its length.
+    Header(Source, usize),
+    /// Not yet all of one.
+    Partial,
+    /// Not a header.
     Malformed,
 }
 
-/// Looks for a header at the begin of `bytes`.
-pub fn parse(bytes: &[u8]) -> Found {
+/// Parses a header at the start of `bytes`.
+pub fn parse(bytes: &[u8]) -> Parsed {
     let begins = |prefix: &[u8]| {
         let length = prefix.len().min(bytes.len());
         bytes[..length] == prefix[..length]
@@ -49,37 +49,37 @@ pub fn parse(bytes: &[u8]) -> Found {
         let line = &bytes[..bytes.len().min(TEXT_LENGTH)];
         let end = line.windows(2).position(|two| two == b"\r\n").map(|at| at + 2);
         if end.is_none() && line.len() == TEXT_LENGTH {
-            return Found::Malformed;
+            return Parsed::Malformed;
         }
         end
     } else {
-        return Found::Malformed;
+        return Parsed::Malformed;
     };
     match end {
-        Some(end) if end > LONGEST => Found::Malformed,
-        Some(end) if end <= bytes.len() => match whose(&bytes[..end]) {
-            Some(whose) => Found::Header(whose, end),
-            None => Found::Malformed,
+        Some(end) if end > LONGEST => Parsed::Malformed,
+        Some(end) if end <= bytes.len() => match source(&bytes[..end]) {
+            Some(source) => Parsed::Header(source, end),
+            None => Parsed::Malformed,
         },
-        _ => Found::Part,
+        _ => Parsed::Partial,
     }
 }
 
-/// Returns what a whole header says.
-fn whose(header: &[u8]) -> Option<Whose> {
+/// Parses a whole header.
+fn source(header: &[u8]) -> Option<Source> {
     if !header.starts_with(BINARY) {
         return Some(match v1::Header::try_from(header).ok()?.addresses {
-            v1::Addresses::Tcp4(of) => Whose::Client(of.source_address.into(), of.source_port),
-            v1::Addresses::Tcp6(of) => Whose::Client(of.source_address.into(), of.source_port),
-            v1::Addresses::Unknown => Whose::Unknown,
+            v1::Addresses::Tcp4(of) => Source::Client(of.source_address.into(), of.source_port),
+            v1::Addresses::Tcp6(of) => Source::Client(of.source_address.into(), of.source_port),
+            v1::Addresses::Unknown => Source::Unknown,
         });
     }
     let header = v2::Header::try_from(header).ok()?;
     Some(match (header.command, header.protocol, header.addresses) {
-        (v2::Command::Local, ..) => Whose::Proxy,
-        (_, v2::Protocol::Stream, v2::Addresses::IPv4(of)) => Whose::Client(of.source_address.into(), of.source_port),
-        (_, v2::Protocol::Stream, v2::Addresses::IPv6(of)) => Whose::Client(of.source_address.into(), of.source_port),
-        _ => Whose::Unknown,
+        (v2::Command::Local, ..) => Source::Proxy,
+        (_, v2::Protocol::Stream, v2::Addresses::IPv4(of)) => Source::Client(of.source_address.into(), of.source_port),
+        (_, v2::Protocol::Stream, v2::Addresses::IPv6(of)) => Source::Client(of.source_address.into(), of.source_port),
+        _ => Source::Unknown,
     })
 }
 
@@ -92,8 +92,8 @@ mod tests {
         [BINARY, &[command, family], &length, content].concat()
     }
 
-    fn client(text: &str, port: u16) -> Whose {
-        Whose::Client(text.parse().unwrap(), port)
+    fn client(text: &str, port: u16) -> Source {
+        Source::Client(text.parse().unwrap(), port)
     }
 
     #[test]
@@ -105,24 +105,24 @@ mod tests {
         let cases = [
             (b"PROXY TCP4 1.2.3.4 5.6.7.8 99 443\r\n".to_vec(), client("1.2.3.4", 99)),
             (b"PROXY TCP6 2001:db8::1 ::1 65535 1\r\n".to_vec(), client("2001:db8::1", 65535)),
-            (b"PROXY UNKNOWN\r\n".to_vec(), Whose::Unknown),
-            (b"PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n".to_vec(), Whose::Unknown),
+            (b"PROXY UNKNOWN\r\n".to_vec(), Source::Unknown),
+            (b"PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n".to_vec(), Source::Unknown),
             (binary(0x21, 0x11, &four), client("1.2.3.4", 8080)),
             (binary(0x21, 0x11, &more), client("1.2.3.4", 8080)),
             (binary(0x21, 0x21, &six), client("2001:db8::1", 1)),
-            (binary(0x21, 0x12, &four), Whose::Unknown),
-            (binary(0x21, 0x00, &[]), Whose::Unknown),
-            (binary(0x21, 0x00, &[1, 2, 3]), Whose::Unknown),
-            (binary(0x21, 0x31, &[b'/'; 216]), Whose::Unknown),
-            (binary(0x20, 0x00, &[]), Whose::Proxy),
-            (binary(0x20, 0x11, &four), Whose::Proxy),
+            (binary(0x21, 0x12, &four), Source::Unknown),
+            (binary(0x21, 0x00, &[]), Source::Unknown),
+            (binary(0x21, 0x00, &[1, 2, 3]), Source::Unknown),
+            (binary(0x21, 0x31, &[b'/'; 216]), Source::Unknown),
+            (binary(0x20, 0x00, &[]), Source::Proxy),
+            (binary(0x20, 0x11, &four), Source::Proxy),
         ];
         for (header, expected) in cases {
             for length in 0..header.len() {
-                assert_eq!(parse(&header[..length]), Found::Part, "{length} of {header:?}");
+                assert_eq!(parse(&header[..length]), Parsed::Partial, "{length} of {header:?}");
             }
             let all = [&header[..], b"GET / HTTP/1.1\r\n\r\n"].concat();
-            assert_eq!(parse(&all), Found::Header(expected, header.len()), "{header:?}");
+            assert_eq!(parse(&all), Parsed::Header(expected, header.len()), "{header:?}");
         }
     }
 
@@ -155,18 +155,21 @@ mod tests {
         ];
         for bytes in cases {
             let found = parse(bytes);
-            assert!(found == Found::Malformed || bytes.ends_with(b"QUIT\x0a") && found == Found::Part, "{bytes:?}");
+            assert!(
+                found == Parsed::Malformed || bytes.ends_with(b"QUIT\x0a") && found == Parsed::Partial,
+                "{bytes:?}"
+            );
         }
         for (command, family, length) in
             [(0x11, 0x11, 12), (0x22, 0x11, 12), (0x21, 0x41, 12), (0x21, 0x13, 12), (0x21, 0x11, 11), (0x21, 0x21, 35)]
         {
             assert_eq!(
                 parse(&binary(command, family, &vec![0; length])),
-                Found::Malformed,
+                Parsed::Malformed,
                 "{command} {family} {length}"
             );
         }
         // So long that it is not waited for.
-        assert_eq!(parse(&binary(0x21, 0x11, &[0; LONGEST])[..20]), Found::Malformed);
+        assert_eq!(parse(&binary(0x21, 0x11, &[0; LONGEST])[..20]), Parsed::Malformed);
     }
 }

@@ -3,22 +3,31 @@
 use crate::body::Outgoing;
 use crate::conn::Connection;
 use crate::discard::Discard;
-use crate::exchange::{Body, Head};
-use crate::exchange::{Exchange, has_blanks, has_version_of, origin, refusal};
-use crate::files;
+use crate::dispatch::Dispatcher;
+use crate::encoding::words;
+use crate::event_loop::Job;
+use crate::exchange::{Exchange, has_surrounding_space};
+use crate::files::{self, Lookup, Place};
 use crate::log::Entry;
-use crate::server::Shared;
+use crate::response::{Body, Content, copy_version, refusal};
 use crate::targets;
+use crate::ws;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version, header};
+use std::cell::RefCell;
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-/// The service of one connection, which has hyper's buffers for as long as there is one.
+/// The exchanges of a connection. Its task drops those that are over.
+pub type Active = Rc<RefCell<Vec<Rc<Exchange>>>>;
+
+/// The service of one connection. It lives as long as hyper's buffers for it.
 pub struct Service {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
+    active: Active,
 }
 
 /// A request that will not be answered: its connection is closed, or its stream reset.
@@ -39,54 +48,91 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
     type Future = Reply;
 
     fn call(&self, request: Request<hyper::body::Incoming>) -> Reply {
-        let shared = &self.shared;
+        let shared = &self.dispatcher.shared;
         shared.requests.set(shared.requests.get() + 1);
-        if let Some(status) = self.refused(&request) {
+        if let Some(status) = self.rejection(&request) {
             shared.refused.set(shared.refused.get() + 1);
-            self.connection.is_answered_here();
+            self.connection.request_refused();
             let (parts, body) = request.into_parts();
             if parts.version == Version::HTTP_2 {
-                shared.exec.spawn(Discard::new(shared, body));
+                shared.event_loop.exec.spawn(Discard::new(shared, body));
             }
             let (head, body) = refusal(status);
-            shared.log(|| {
+            self.dispatcher.log(|| {
                 let length = if let Body::Full(bytes) = &body { bytes.len() as u64 } else { 0 };
                 let bytes = if parts.method == Method::HEAD { 0 } else { length };
-                let duration = shared.driver.now().saturating_sub(shared.now.get());
-                let origin = origin(shared, &self.connection, &parts);
+                let duration = shared.event_loop.driver.now().saturating_sub(shared.event_loop.now.get());
+                let origin = self.connection.origin(&parts);
                 let entry = Entry::new(&self.connection, origin.as_deref(), &parts);
                 Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
-            let mut response = response(head, body);
-            has_version_of(&mut response, &parts);
+            let content = if let Body::Full(bytes) = body { Content::Full(bytes) } else { Content::Empty };
+            let mut response = head.with_body(Outgoing::new(content, None));
+            copy_version(&mut response, &parts);
             return Reply { refused: Some(response), exchange: None };
         }
         let (mut parts, incoming) = request.into_parts();
-        targets::unite(&mut parts);
-        let exchange = Exchange::new(Rc::clone(shared), Rc::clone(&self.connection), parts, incoming);
-        self.connection.exchange_begins(&exchange);
-        if !files::answers(shared, &exchange) {
-            shared.request_comes(&exchange);
-        }
+        targets::normalize(&mut parts);
+        self.connection.start_exchange(parts.version);
+        let exchange = Exchange::new(Rc::clone(&self.dispatcher), Rc::clone(&self.connection), parts, incoming);
+        self.active.borrow_mut().push(Rc::clone(&exchange));
+        self.route(&exchange);
         Reply { refused: None, exchange: Some(exchange) }
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.shared.services.set(self.shared.services.get() - 1);
+        let services = &self.dispatcher.shared.services;
+        services.set(services.get() - 1);
     }
 }
 
 impl Service {
-    pub fn new(connection: &Rc<Connection>) -> Service {
-        let shared = Rc::clone(connection.shared());
-        shared.services.set(shared.services.get() + 1);
-        Service { shared, connection: Rc::clone(connection) }
+    pub fn new(dispatcher: &Rc<Dispatcher>, connection: &Rc<Connection>, active: &Active) -> Service {
+        let services = &dispatcher.shared.services;
+        services.set(services.get() + 1);
+        Service { dispatcher: Rc::clone(dispatcher), connection: Rc::clone(connection), active: Rc::clone(active) }
+    }
+
+    /// Answers a request with a file, or hands it to a handler.
+    fn route(&self, exchange: &Rc<Exchange>) {
+        let shared = &self.dispatcher.shared;
+        let head = exchange.head();
+        let roots = shared.roots.borrow();
+        if roots.is_empty() || !matches!(head.method, Method::GET | Method::HEAD) || ws::is_asked(head) {
+            return self.dispatcher.dispatch(exchange);
+        }
+        match files::look_up(&roots, head) {
+            Lookup::None => self.dispatcher.dispatch(exchange),
+            Lookup::Response(head, body) => self.dispatcher.answer_with_file(exchange, head, body),
+            Lookup::Blocked(places) => self.look_up_blocking(exchange, places),
+        }
+    }
+
+    /// Opens the file on another thread.
+    fn look_up_blocking(&self, exchange: &Rc<Exchange>, places: Vec<Place>) {
+        let event_loop = &self.dispatcher.shared.event_loop;
+        let job = Job::spawn(event_loop, move || Place::find(places));
+        let (dispatcher, exchange) = (Rc::clone(&self.dispatcher), Rc::clone(exchange));
+        event_loop.exec.spawn(async move {
+            let found = poll_fn(|cx| job.poll(cx)).await;
+            if !exchange.is_queued() {
+                return; // the client has left, or the time is over
+            }
+            match found {
+                Some(Some((place, found))) => {
+                    let (head, body) = place.response(exchange.head(), found);
+                    dispatcher.answer_with_file(&exchange, head, body);
+                }
+                Some(None) => dispatcher.dispatch(&exchange),
+                None => exchange.refuse(StatusCode::SERVICE_UNAVAILABLE),
+            }
+        });
     }
 
     /// Returns the status with which a request is refused that no handler is to see.
-    fn refused(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
+    fn rejection(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
         let headers = request.headers();
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next();
@@ -95,10 +141,10 @@ impl Service {
             return Some(StatusCode::BAD_REQUEST);
         }
         if request.version() == Version::HTTP_2 {
-            if lines(headers) > self.shared.settings.max_headers {
+            if lines(headers) > self.dispatcher.shared.settings.max_headers {
                 return Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
             }
-            if has_blanks(headers) {
+            if has_surrounding_space(headers) {
                 return Some(StatusCode::BAD_REQUEST);
             }
         }
@@ -108,11 +154,11 @@ impl Service {
         if !targets::is_valid(request.method(), request.version(), request.uri(), host) {
             return Some(StatusCode::BAD_REQUEST);
         }
-        if let Some(refused) = refused_coding(request.version(), headers) {
+        if let Some(refused) = reject_coding(request.version(), headers) {
             return Some(refused);
         }
         let length = http_body::Body::size_hint(request.body()).lower();
-        (length > self.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
+        (length > self.dispatcher.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
     }
 }
 
@@ -123,30 +169,19 @@ fn lines(headers: &HeaderMap) -> usize {
 }
 
 /// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.
-fn refused_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
-    let mut lines = headers.get_all(header::TRANSFER_ENCODING).iter().peekable();
-    lines.peek()?;
+fn reject_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
+    if !headers.contains_key(header::TRANSFER_ENCODING) {
+        return None;
+    }
     // RFC 9112, 6.1: in a message of HTTP/1.0 it is to be treated as faulty framing.
     if version == Version::HTTP_10 {
         return Some(StatusCode::BAD_REQUEST);
     }
-    let words = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
-    let mut codings = words.filter(|word| !word.is_empty());
+    let mut codings = words(headers, header::TRANSFER_ENCODING);
     match codings.next() {
         Some(first) if !first.eq_ignore_ascii_case(b"chunked") => Some(StatusCode::NOT_IMPLEMENTED),
         _ => codings.next().map(|_| StatusCode::BAD_REQUEST),
     }
-}
-
-fn response(head: Head, body: Body) -> Response<Outgoing> {
-    let content = match body {
-        Body::Full(bytes) => crate::body::Content::Full(bytes),
-        _ => crate::body::Content::Empty,
-    };
-    let mut response = Response::new(Outgoing::new(content, None));
-    *response.status_mut() = head.status;
-    *response.headers_mut() = head.headers;
-    response
 }
 
 /// The response to one request. hyper drops it if the client leaves before.
@@ -163,18 +198,20 @@ impl Future for Reply {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let Some(exchange) = &this.exchange else { return Poll::Ready(this.refused.take().ok_or(Aborted)) };
-        let reply = exchange.poll_reply(cx);
-        if reply.is_ready() {
+        let Ok(response) = ready!(exchange.poll_reply(cx)) else {
             this.exchange = None;
-        }
-        reply.map_err(|()| Aborted)
+            return Poll::Ready(Err(Aborted));
+        };
+        // A WebSocket goes on when its answer is sent.
+        let exchange = this.exchange.take().filter(|exchange| exchange.websocket().is_none());
+        Poll::Ready(Ok(response.map(|content| Outgoing::new(content, exchange))))
     }
 }
 
 impl Drop for Reply {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange.take() {
-            exchange.client_leaves();
+            exchange.disconnect();
         }
     }
 }

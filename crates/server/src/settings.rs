@@ -38,9 +38,9 @@ pub struct Settings {
     pub max_headers: usize,
     /// The size of a request's body; more is refused with status 413.
     pub max_body_size: u64,
-    /// How many bytes of a body that nobody reads are read and dropped after the response: otherwise the client may not get that.
+    /// How many unread bytes of a body are discarded after the response, which the client might not get otherwise.
     pub discard_size: u64,
-    /// How long they are.
+    /// How long they are discarded.
     pub discard_timeout: u64,
     /// How many streams of HTTP/2 a connection may have at once.
     pub h2_streams: u32,
@@ -62,7 +62,7 @@ pub struct Settings {
     pub compression: bool,
     /// The size from which on they are.
     pub compression_size: usize,
-    /// The proxies that are believed what they say of the client.
+    /// The proxies that are trusted to name the client.
     pub proxies: Proxies,
 }
 

@@ -23,11 +23,11 @@ impl Stream {
             Stream::Plain(socket) => {
                 let read = socket.poll_fill(cx, buffer);
                 if let Poll::Ready(Ok(count)) = read {
-                    socket.has_read(count);
+                    socket.on_read(count);
                 }
                 read
             }
-            Stream::Tls(session) => session.poll_take(cx, &mut |decrypted| {
+            Stream::Tls(session) => session.poll_decrypted(cx, &mut |decrypted| {
                 let count = decrypted.len().min(buffer.len());
                 buffer[..count].copy_from_slice(&decrypted[..count]);
                 count
@@ -39,7 +39,7 @@ impl Stream {
     pub fn put_back(&mut self, bytes: Bytes) {
         match self {
             Stream::Plain(socket) => socket.put_back(bytes),
-            Stream::Tls(session) => session.ahead = bytes,
+            Stream::Tls(session) => session.read_ahead = bytes,
         }
     }
 
@@ -56,7 +56,7 @@ impl Read for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
             Stream::Tls(session) => {
-                let read = session.poll_take(cx, &mut |decrypted| {
+                let read = session.poll_decrypted(cx, &mut |decrypted| {
                     let count = decrypted.len().min(buf.remaining());
                     buf.put_slice(&decrypted[..count]);
                     count
@@ -89,7 +89,7 @@ impl Write for Stream {
             }
         };
         socket.shutdown();
-        socket.is_shut_down();
+        socket.set_shut_down();
         Poll::Ready(Ok(()))
     }
 
@@ -110,17 +110,17 @@ impl Write for Stream {
 pub struct Session {
     socket: Socket,
     tls: ServerConnection,
-    /// The first byte that has come.
+    /// The first byte that was received.
     first: Option<u8>,
-    /// What was read from the socket, and not yet decrypted because there is enough of that.
+    /// Data that was read from the socket, and is decrypted when the session's buffer has room.
     rest: Bytes,
     /// What was decrypted and taken, and then returned.
-    ahead: Bytes,
+    read_ahead: Bytes,
 }
 
-/// How a handshake has failed.
+/// Why a handshake failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failed {
+pub enum HandshakeError {
     /// The client has sent a request of HTTP without TLS.
     PlainHttp,
     /// What the client has sent is refused. That it is told why is to be sent.
@@ -143,28 +143,28 @@ impl Session {
             tls: ServerConnection::new(config)?,
             first: None,
             rest: Bytes::new(),
-            ahead: Bytes::new(),
+            read_ahead: Bytes::new(),
         })
     }
 
-    /// Goes on with the handshake. Ready: it is complete, or has failed.
-    pub fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+    /// Continues the handshake. Ready: it is complete, or has failed.
+    pub fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), HandshakeError>> {
         loop {
             if ready!(self.poll_flush(cx)).is_err() {
-                return Poll::Ready(Err(Failed::Gone));
+                return Poll::Ready(Err(HandshakeError::Gone));
             }
             if !self.tls.is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
             match ready!(self.poll_receive(cx)) {
-                Ok(0) => return Poll::Ready(Err(Failed::Gone)),
+                Ok(0) => return Poll::Ready(Err(HandshakeError::Gone)),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
                     // A record of a handshake begins with 22.
                     let is_http = self.first.is_some_and(|first| first.is_ascii_uppercase());
-                    return Poll::Ready(Err(if is_http { Failed::PlainHttp } else { Failed::Refused }));
+                    return Poll::Ready(Err(if is_http { HandshakeError::PlainHttp } else { HandshakeError::Refused }));
                 }
-                Err(_) => return Poll::Ready(Err(Failed::Gone)),
+                Err(_) => return Poll::Ready(Err(HandshakeError::Gone)),
             }
         }
     }
@@ -174,13 +174,13 @@ impl Session {
         self.tls.alpn_protocol() == Some(b"h2")
     }
 
-    /// Reads from the socket, and decrypts it. Returns how many bytes have come, 0 at the end of the connection.
+    /// Reads from the socket, and decrypts it. Returns how many bytes were read, 0 at the end of the connection.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if !self.tls.is_handshaking() {
             return self.poll_receive_data(cx);
         }
         let mut wire = Wire { socket: &self.socket, cx };
-        let count = match self.tls.read_tls(&mut Watched(&mut wire, &mut self.first)) {
+        let count = match self.tls.read_tls(&mut RememberFirst(&mut wire, &mut self.first)) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
             read => read?,
         };
@@ -201,8 +201,8 @@ impl Session {
                 count
             }));
         }
-        let shared = Rc::clone(self.socket.shared());
-        let mut scratch = shared.scratch.borrow_mut();
+        let event_loop = Rc::clone(self.socket.event_loop());
+        let mut scratch = event_loop.scratch.borrow_mut();
         let count = ready!(self.socket.poll_fill(cx, &mut scratch[..]))?;
         if count == 0 {
             return Poll::Ready(self.tls.read_tls(&mut io::empty()));
@@ -213,10 +213,14 @@ impl Session {
     }
 
     /// Gives decrypted data to `take`, which returns how much of it it has taken. Nothing is given at their end.
-    fn poll_take(&mut self, cx: &mut Context<'_>, take: &mut dyn FnMut(&[u8]) -> usize) -> Poll<io::Result<usize>> {
-        if !self.ahead.is_empty() {
-            let count = take(&self.ahead);
-            self.ahead.advance(count);
+    fn poll_decrypted(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(&[u8]) -> usize,
+    ) -> Poll<io::Result<usize>> {
+        if !self.read_ahead.is_empty() {
+            let count = take(&self.read_ahead);
+            self.read_ahead.advance(count);
             return Poll::Ready(Ok(count));
         }
         for _ in 0..READS {
@@ -226,7 +230,7 @@ impl Session {
                 Ok(decrypted) => {
                     let count = take(decrypted);
                     reader.consume(count);
-                    self.socket.has_read(count);
+                    self.socket.on_read(count);
                     return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -266,7 +270,7 @@ impl Session {
         Poll::Ready(Ok(()))
     }
 
-    /// Tells the client that what was sent is all. To be sent by `poll_flush`.
+    /// Queues `close_notify`, which `poll_flush` sends.
     pub fn close(&mut self) {
         self.tls.send_close_notify();
     }
@@ -282,9 +286,9 @@ fn decrypt(tls: &mut ServerConnection, bytes: &[u8]) -> io::Result<usize> {
     let mut left = bytes;
     while !left.is_empty() {
         match tls.read_tls(&mut left) {
-            Ok(0) => return Ok(bytes.len()), // the client has said that nothing more comes
+            Ok(0) => return Ok(bytes.len()), // the client has sent `close_notify`
             Ok(_) => {}
-            // There is enough that was decrypted.
+            // The buffer of decrypted data is full.
             Err(error) if error.kind() == ErrorKind::Other => break,
             Err(error) => return Err(error),
         }
@@ -320,10 +324,10 @@ impl io::Write for Wire<'_, '_> {
     }
 }
 
-/// A socket of which the first byte is remembered.
-struct Watched<'a, 'b, 'c>(&'a mut Wire<'b, 'c>, &'a mut Option<u8>);
+/// A socket that remembers the first byte read.
+struct RememberFirst<'a, 'b, 'c>(&'a mut Wire<'b, 'c>, &'a mut Option<u8>);
 
-impl io::Read for Watched<'_, '_, '_> {
+impl io::Read for RememberFirst<'_, '_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = would_block(self.0.socket.poll_fill(self.0.cx, buffer))?;
         if self.1.is_none() {

@@ -17,7 +17,7 @@ pub fn is_valid(method: &Method, version: Version, target: &Uri, host: Option<&H
     let is_good =
         |one: Option<&[u8]>| one.is_none_or(|one| is_host(one) || one.is_empty() && version == Version::HTTP_10);
     let agree = match (authority, host) {
-        // RFC 9113, 8.3.1: what is for one host must not look as if it were for another one.
+        // RFC 9113, 8.3.1: a request for one host must not pass for one for another.
         (Some(authority), Some(host)) if version == Version::HTTP_2 => authority.eq_ignore_ascii_case(host),
         _ => true,
     };
@@ -26,7 +26,7 @@ pub fn is_valid(method: &Method, version: Version, target: &Uri, host: Option<&H
 
 /// Has the host and the path named in one way: with a target that names the host, what a header says is to be ignored (RFC 9112,
 /// 3.2.2).
-pub fn unite(head: &mut Parts) {
+pub fn normalize(head: &mut Parts) {
     if let (Some(authority), Some(host)) = (head.uri.authority(), head.headers.get_mut(header::HOST))
         && let Ok(value) = HeaderValue::from_str(authority.as_str())
     {
@@ -64,7 +64,7 @@ fn is_bracketed(host: &[u8]) -> bool {
     inner.is_some_and(|inner| std::str::from_utf8(inner).is_ok_and(|inner| inner.parse::<Ipv6Addr>().is_ok()))
 }
 
-/// The bytes of which names consist. A `%` has two digits behind it.
+/// The bytes of a host name. A `%` is followed by two digits.
 static IN_NAMES: [bool; 256] = {
     let (mut all, mut byte) = ([false; 256], 0);
     while byte < 128 {

@@ -4,6 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::task::Waker;
 
+/// A time that does not come.
+pub const NEVER: u64 = u64::MAX;
+
+/// Returns when a limit that started at `since` passes; `NEVER` for a limit of 0, which is none.
+#[inline]
+pub fn limit(since: u64, time: u64) -> u64 {
+    if time > 0 { since.saturating_add(time) } else { NEVER }
+}
+
 /// A time at which a task is woken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Time {
@@ -28,7 +37,7 @@ impl Timers {
         time
     }
 
-    /// Takes a time back. Does nothing if it has passed.
+    /// Removes a time. Does nothing if it has passed.
     pub fn remove(&self, time: Time) {
         let waker = self.all.borrow_mut().remove(&time);
         drop(waker);

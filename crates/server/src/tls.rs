@@ -96,7 +96,7 @@ impl Tls {
         Ok(())
     }
 
-    /// Returns what a new connection uses.
+    /// The configuration for new connections.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config.borrow())
     }

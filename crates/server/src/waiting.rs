@@ -14,12 +14,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Returns the count of a connection, for which nothing waits.
+    /// Creates the counter of a connection.
     pub fn new(all: &Arc<AtomicUsize>) -> Arc<Waiting> {
         Arc::new(Waiting { bytes: AtomicUsize::new(0), all: Arc::clone(all) })
     }
 
-    /// Returns how many bytes wait. There are none for a connection that counts no more.
+    /// Returns the number of bytes that wait; 0 for a closed connection.
     pub fn bytes(&self) -> usize {
         let bytes = self.bytes.load(Ordering::Relaxed);
         if bytes & LEFT == 0 { bytes } else { 0 }
@@ -33,8 +33,8 @@ impl Waiting {
         Bytes::from_owner(Counted { bytes, waiting: Arc::clone(self) })
     }
 
-    /// The connection ends: what waits for it counts no more.
-    pub fn leaves(&self) {
+    /// The connection is closed: its bytes are no longer counted.
+    pub fn detach(&self) {
         let bytes = self.bytes.fetch_or(LEFT, Ordering::Relaxed);
         if bytes & LEFT == 0 {
             self.all.fetch_sub(bytes, Ordering::Relaxed);
@@ -80,8 +80,8 @@ mod tests {
         assert_eq!((one.bytes(), total()), (100, 1100));
         drop(part);
         assert_eq!((one.bytes(), total()), (0, 1000));
-        other.leaves();
-        other.leaves();
+        other.detach();
+        other.detach();
         assert_eq!((other.bytes(), total()), (0, 0));
         let late = other.count(Bytes::from(vec![3; 5]));
         drop((kept, late));

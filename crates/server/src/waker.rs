@@ -1,7 +1,7 @@
 //! Wakers that are numbers: of a task, and of the executor that it belongs to. They count no references and take no lock.
 //!
 //! hyper's types demand wakers that can be used from any thread. Here they are always used on that of their executor; on another
-//! one they wake nobody.
+//! one they do nothing.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((one.0.take(), other.0.take()), (vec![last], vec![zero, zero]));
         assert_eq!(next(last.generation), 0);
 
-        // On another thread it wakes nobody; nor does that of an executor that is gone.
+        // On another thread it does nothing; nor does the waker of an executor that is gone.
         let moved = waker.clone();
         std::thread::spawn(move || moved.wake()).join().unwrap();
         drop(one);

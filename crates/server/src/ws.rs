@@ -1,13 +1,15 @@
 //! WebSockets (RFC 6455): the handshake, and what a handler and the task of its connection share of an open one.
 //!
 //! tungstenite's context has the protocol. It reads from the socket directly, and writes into a buffer of ours, which the task
-//! sends (`link.rs`): so a handler can send at any time, and learns from the length of that buffer when it has to wait.
+//! sends (`link.rs`): a handler can send at any time, and waits when that buffer is full.
 
-use crate::body::Written;
 use crate::conn::Connection;
+use crate::dispatch::Dispatcher;
+use crate::encoding::{has_word, words};
 use crate::exchange::Exchange;
 use crate::fragments::Fragments;
-use crate::server::{Event, Shared};
+use crate::pipe::Written;
+use crate::settings::Settings;
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -47,18 +49,8 @@ pub enum Received {
     Message(Message),
     /// There will be none.
     Closed,
-    /// None has come yet: [`Event::Wake`] follows.
+    /// None has arrived yet: [`Handler::wake`](crate::Handler::wake) follows.
     Pending,
-}
-
-/// Returns `true` if a header that is a list has this word.
-fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
-    headers.get_all(name).iter().any(|line| words(line).any(|one| one.eq_ignore_ascii_case(word)))
-}
-
-/// Returns the members of a list.
-fn words(line: &HeaderValue) -> impl Iterator<Item = &str> {
-    line.to_str().unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 /// Returns `true` if a request asks for a WebSocket.
@@ -71,7 +63,7 @@ pub fn is_asked(head: &Parts) -> bool {
 
 /// Returns the subprotocols that a client offers, the preferred one first.
 pub fn offered(head: &Parts) -> impl Iterator<Item = &str> {
-    head.headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().flat_map(words)
+    words(&head.headers, header::SEC_WEBSOCKET_PROTOCOL).filter_map(|word| std::str::from_utf8(word).ok())
 }
 
 /// Returns the answer to the key of a request.
@@ -107,24 +99,24 @@ pub fn answer(head: &Parts, protocol: Option<HeaderValue>) -> Result<HeaderMap, 
     Ok(headers)
 }
 
-/// How far a WebSocket is.
+/// The state of a WebSocket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Open,
     /// This side has closed it, and waits for the client to do so, too.
     Closing,
-    /// What is buffered is still sent, and nothing is read any more.
+    /// Buffered frames are still sent, and nothing is read.
     Closed,
 }
 
-/// What a read has led to.
+/// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Something was read.
     Read,
-    /// Nothing has come.
+    /// No data is available.
     Blocked,
-    /// Nothing will come.
+    /// No more data will arrive.
     Ended,
 }
 
@@ -141,7 +133,7 @@ const READ_BUFFER: usize = 4096;
 
 /// An open WebSocket.
 pub struct WebSocket {
-    shared: Rc<Shared>,
+    dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
     exchange: Weak<Exchange>,
     protocol: Option<String>,
@@ -156,26 +148,26 @@ pub struct WebSocket {
     /// The task has stopped reading, because the queue or the buffer is full.
     is_paused: Cell<bool>,
     /// The client has closed the connection; what it has sent before is still read.
-    has_left: Cell<bool>,
-    /// The handler waits.
-    waits: Cell<bool>,
+    is_hung_up: Cell<bool>,
+    /// The handler is waiting.
+    is_waiting: Cell<bool>,
     /// The handler has asked for messages at least once.
     is_received: Cell<bool>,
-    /// With what the client has closed it.
+    /// The code and reason with which the client closed it.
     close: RefCell<Option<(u16, String)>>,
 }
 
 impl WebSocket {
     pub(crate) fn new(
-        shared: &Rc<Shared>,
+        dispatcher: &Rc<Dispatcher>,
         connection: &Rc<Connection>,
         exchange: &Rc<Exchange>,
         protocol: Option<String>,
     ) -> Rc<WebSocket> {
         Rc::new(WebSocket {
-            context: RefCell::new(context(shared, Bytes::new())),
+            context: RefCell::new(context(&dispatcher.shared.settings, Bytes::new())),
             fragments: RefCell::default(),
-            shared: Rc::clone(shared),
+            dispatcher: Rc::clone(dispatcher),
             connection: Rc::clone(connection),
             exchange: Rc::downgrade(exchange),
             protocol,
@@ -184,11 +176,15 @@ impl WebSocket {
             queue: RefCell::default(),
             queued: Cell::new(0),
             is_paused: Cell::new(false),
-            has_left: Cell::new(false),
-            waits: Cell::new(false),
+            is_hung_up: Cell::new(false),
+            is_waiting: Cell::new(false),
             is_received: Cell::new(false),
             close: RefCell::default(),
         })
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.dispatcher.shared.settings
     }
 
     /// Returns the subprotocol that was chosen.
@@ -201,7 +197,7 @@ impl WebSocket {
         self.close.borrow().clone()
     }
 
-    /// Returns `true` if nothing can be sent any more.
+    /// Returns `true` if no more messages can be sent.
     pub fn is_closed(&self) -> bool {
         self.state.get() != State::Open
     }
@@ -214,15 +210,15 @@ impl WebSocket {
         let message = self.queue.borrow_mut().pop_front();
         if let Some(message) = message {
             self.queued.set(self.queued.get() - message.data.len() - OVERHEAD);
-            if self.is_paused.get() && self.may_read() {
-                self.goes_on();
+            if self.is_paused.get() && self.wants_read() {
+                self.wake_task();
             }
             return Received::Message(message);
         }
         if self.is_closed() {
             return Received::Closed;
         }
-        self.waits.set(true);
+        self.is_waiting.set(true);
         Received::Pending
     }
 
@@ -253,15 +249,15 @@ impl WebSocket {
         if written.is_err() {
             return Written::Gone; // the state of the context forbids it; the buffer takes everything
         }
-        self.goes_on();
+        self.wake_task();
         if self.has_room() { Written::Ok } else { Written::Full }
     }
 
-    /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Event::Wake`] follows.
+    /// Returns `true` if a handler need not wait before it sends. If it does wait, [`Handler::wake`](crate::Handler::wake) follows.
     pub fn has_room(&self) -> bool {
-        let has_room = self.is_closed() || self.out.borrow().len() < self.shared.settings.write_window;
+        let has_room = self.is_closed() || self.out.borrow().len() < self.settings().write_window;
         if !has_room {
-            self.waits.set(true);
+            self.is_waiting.set(true);
         }
         has_room
     }
@@ -272,44 +268,44 @@ impl WebSocket {
         if self.state.get() != State::Open {
             return;
         }
-        self.sends_close(code, reason);
+        self.write_close(code, reason);
         self.state.set(State::Closing);
-        self.connection.socket_closes();
+        self.connection.start_closing();
         self.wake_handler();
-        self.goes_on();
+        self.wake_task();
     }
 
-    fn sends_close(&self, code: u16, reason: &str) {
+    fn write_close(&self, code: u16, reason: &str) {
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
         // An error means that it was closed before.
         let _ = self.context.borrow_mut().close(&mut Sink(&mut self.out.borrow_mut()), Some(frame));
     }
 
-    /// The task of the connection has something to do.
-    fn goes_on(&self) {
+    /// Wakes the connection's task.
+    fn wake_task(&self) {
         self.connection.wake();
-        self.shared.notify();
+        self.dispatcher.notify();
     }
 
     fn wake_handler(&self) {
-        if self.waits.take()
+        if self.is_waiting.take()
             && let Some(exchange) = self.exchange.upgrade()
         {
-            self.shared.push(Event::Wake(exchange));
+            self.dispatcher.wake_handler(exchange);
         }
     }
 
     // --- the side of the connection's task ---
 
     /// The upgrade is complete: what hyper has read too much comes first.
-    pub(crate) fn begins(&self, read: Bytes) {
+    pub(crate) fn start(&self, read: Bytes) {
         if read.is_empty() {
             return;
         }
-        // Nothing but frames to be sent is in a context that has read nothing, and those are in the buffer already.
+        // A context that has read nothing holds only frames to send, and those are in our buffer already.
         let is_closing = self.state.get() == State::Closing;
         self.fragments.borrow_mut().take(&read);
-        let mut new = context(&self.shared, read);
+        let mut new = context(self.settings(), read);
         if is_closing {
             // The close frame was sent by the old one: this one only has to know.
             let _ = new.close(&mut Sink(&mut BytesMut::new()), None);
@@ -318,35 +314,35 @@ impl WebSocket {
     }
 
     /// Returns `true` if there is room for what is read. After a close messages are dropped, and need none.
-    pub(crate) fn may_read(&self) -> bool {
-        let times = if self.has_left.get() { LAST } else { 1 };
-        let room = self.shared.settings.write_window.saturating_mul(times);
+    pub(crate) fn wants_read(&self) -> bool {
+        let times = if self.is_hung_up.get() { LAST } else { 1 };
+        let room = self.settings().write_window.saturating_mul(times);
         (self.is_closed() || self.queued.get() < room) && self.out.borrow().len() < room
     }
 
-    /// The task reads, or does not. Returns `may_read()`.
-    pub(crate) fn reads_on(&self) -> bool {
-        let may_read = self.may_read();
-        self.is_paused.set(!may_read);
-        may_read
+    /// The task reads, or does not. Returns `wants_read()`.
+    pub(crate) fn update_paused(&self) -> bool {
+        let wants_read = self.wants_read();
+        self.is_paused.set(!wants_read);
+        wants_read
     }
 
     pub(crate) fn is_paused(&self) -> bool {
         self.is_paused.get()
     }
 
-    /// Returns `true` if nothing waits to be sent.
-    pub(crate) fn has_sent_all(&self) -> bool {
+    /// Returns `true` if all frames were sent.
+    pub(crate) fn is_flushed(&self) -> bool {
         self.out.borrow().is_empty()
     }
 
-    /// Returns `true` if nothing is to be read any more.
-    pub(crate) fn has_ended(&self) -> bool {
+    /// Returns `true` if nothing more is read.
+    pub(crate) fn is_ended(&self) -> bool {
         self.state.get() == State::Closed
     }
 
     /// Sends what is buffered by `write`, which returns how much of it was sent, or an error.
-    pub(crate) fn send_with<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<bool, E> {
+    pub(crate) fn flush_with<E>(&self, write: impl FnOnce(&[u8]) -> Result<usize, E>) -> Result<bool, E> {
         let mut out = self.out.borrow_mut();
         if out.is_empty() {
             return Ok(false);
@@ -357,7 +353,7 @@ impl WebSocket {
             *out = BytesMut::new(); // an idle one has no buffer
         }
         drop(out);
-        if self.waits.get() && self.out.borrow().len() < self.shared.settings.write_window {
+        if self.is_waiting.get() && self.out.borrow().len() < self.settings().write_window {
             self.wake_handler();
         }
         Ok(true)
@@ -375,14 +371,14 @@ impl WebSocket {
             self.context.borrow_mut().read(&mut Source { read: &mut counted, out: &mut out })
         };
         if self.fragments.borrow().are_too_many() {
-            self.breaks(1008, "The message has too many empty fragments");
+            self.fail(1008, "The message has too many empty fragments");
             return Step::Ended;
         }
         match result {
-            Ok(tungstenite::Message::Text(text)) => self.comes(text.into(), false),
-            Ok(tungstenite::Message::Binary(data)) => self.comes(data, true),
+            Ok(tungstenite::Message::Text(text)) => self.on_message(text.into(), false),
+            Ok(tungstenite::Message::Binary(data)) => self.on_message(data, true),
             Ok(tungstenite::Message::Close(_)) if self.fragments.borrow().close_code().is_some_and(is_forbidden) => {
-                self.breaks(1002, "The code must not be sent");
+                self.fail(1002, "The code must not be sent");
                 return Step::Ended;
             }
             Ok(tungstenite::Message::Close(frame)) => {
@@ -392,13 +388,13 @@ impl WebSocket {
             Ok(_) => {} // pings are answered by the context
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Step::Blocked,
             Err(Error::ConnectionClosed | Error::AlreadyClosed) => {
-                self.ends(self.is_received.get() || self.state.get() == State::Closing);
+                self.end(self.is_received.get() || self.state.get() == State::Closing);
                 return Step::Ended;
             }
             Err(error) => {
                 match failure(&error) {
-                    Some((code, reason)) => self.breaks(code, reason),
-                    None => self.ends(false),
+                    Some((code, reason)) => self.fail(code, reason),
+                    None => self.end(false),
                 }
                 return Step::Ended;
             }
@@ -406,7 +402,7 @@ impl WebSocket {
         Step::Read
     }
 
-    fn comes(&self, data: Bytes, is_binary: bool) {
+    fn on_message(&self, data: Bytes, is_binary: bool) {
         if self.state.get() == State::Open {
             let data = if data.len() <= COPIED { Bytes::copy_from_slice(&data) } else { data };
             self.queued.set(self.queued.get() + data.len() + OVERHEAD);
@@ -415,34 +411,33 @@ impl WebSocket {
         }
     }
 
-    /// The client does what it must not do.
-    fn breaks(&self, code: u16, reason: &str) {
-        self.sends_close(code, reason);
-        self.ends(false);
+    /// Closes it because the client has violated the protocol.
+    fn fail(&self, code: u16, reason: &str) {
+        self.write_close(code, reason);
+        self.end(false);
     }
 
-    /// The client has closed the connection while nothing was read. Whether in good order shows what it has sent before, which
-    /// has to fit: otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
-    pub(crate) fn client_has_left(&self) {
-        self.has_left.set(true);
-        if !self.may_read() {
-            self.ends(false);
+    /// The client has closed the connection while reading was paused. Its remaining data, if that fits, shows whether the close was
+    /// orderly; otherwise it is gone. (The system tells this only if its own buffer has room for all that was sent.)
+    pub(crate) fn hang_up(&self) {
+        self.is_hung_up.set(true);
+        if !self.wants_read() {
+            self.end(false);
         }
     }
 
-    /// The client is gone. In good order: the handler, which asks for messages, finds out itself.
-    pub(crate) fn ends(&self, is_in_order: bool) {
+    /// The client is gone. After an orderly close the handler finds out when it asks for the next message.
+    pub(crate) fn end(&self, is_in_order: bool) {
         self.state.set(State::Closed);
-        self.connection.socket_closes();
+        self.connection.start_closing();
         self.wake_handler();
         if let Some(exchange) = self.exchange.upgrade() {
-            if is_in_order { exchange.socket_ends() } else { exchange.client_leaves() }
+            if is_in_order { exchange.websocket_closed() } else { exchange.disconnect() }
         }
     }
 }
 
-fn context(shared: &Shared, read: Bytes) -> WebSocketContext {
-    let settings = &shared.settings;
+fn context(settings: &Settings, read: Bytes) -> WebSocketContext {
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
@@ -452,12 +447,12 @@ fn context(shared: &Shared, read: Bytes) -> WebSocketContext {
     WebSocketContext::from_partially_read(read.to_vec(), Role::Server, Some(config))
 }
 
-/// Returns `true` for the code of a close that nobody may send.
+/// Returns `true` for a close code that must not be sent.
 fn is_forbidden(code: u16) -> bool {
     !CloseCode::from(code).is_allowed()
 }
 
-/// Returns what a client is told that breaks the protocol, or `None` if there is nobody to be told.
+/// Returns the close code and reason for an error; `None` if the client is gone.
 fn failure(error: &Error) -> Option<(u16, &'static str)> {
     use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
     match error {
@@ -468,7 +463,7 @@ fn failure(error: &Error) -> Option<(u16, &'static str)> {
     }
 }
 
-/// A stream from which nothing comes, and which takes everything.
+/// A stream that never has data to read, and accepts all writes.
 struct Sink<'a>(&'a mut BytesMut);
 
 impl io::Read for Sink<'_> {

@@ -4,11 +4,11 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Settings, Written};
+use spindle_server::{Body, Exchange, Head, Settings, Written};
 use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::rc::Rc;
-use world::{Client, SECOND, World};
+use world::{Client, Event, SECOND, World};
 
 fn settings() -> Settings {
     Settings { compression: true, write_timeout: 0, ..Settings::default() }
@@ -32,7 +32,7 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
         Event::Log(_) => {}
-        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Cancel(exchange, _) => exchange.finish_handler(),
     });
     (world, begun)
 }
@@ -135,7 +135,7 @@ fn what_a_client_accepts_is_what_it_gets() {
             } else {
                 exchange.respond(head(&[]), Body::Full(data.clone()));
             }
-            exchange.handler_ends();
+            exchange.finish_handler();
             let (head, body) = response(&world, &client);
             let found = head.lines().find_map(|line| line.strip_prefix("content-encoding: ")).unwrap_or_default();
             assert_eq!((found, decode(&head, &body)), (coding, (data.to_vec(), true)), "{accept} {length} {is_stream}");
@@ -179,7 +179,7 @@ fn what_must_not_be_compressed_is_not() {
         let exchange = ask(&world, &begun, &client, request);
         let head = Head { status: StatusCode::from_u16(status).unwrap(), ..head(lines) };
         exchange.respond(head, Body::Full(Bytes::from(text(length))));
-        exchange.handler_ends();
+        exchange.finish_handler();
         let (head, body) = response(&world, &client);
         assert!(body.len() == length || lines == [("vary", "*")], "{lines:?} {status}");
         assert_eq!(head.matches("vary: accept-encoding\r\n").count(), usize::from(varies), "{head}");
@@ -187,7 +187,7 @@ fn what_must_not_be_compressed_is_not() {
     // Whose response ends with the connection.
     let exchange = ask(&world, &begun, &client, &format!("GET / HTTP/1.0\r\n{accept}\r\n"));
     exchange.respond(head(&[]), Body::Full(Bytes::from(text(5000))));
-    exchange.handler_ends();
+    exchange.finish_handler();
     client.rest(&world);
     assert_eq!(parts(&client.bytes()).1, text(5000));
 }
@@ -202,7 +202,7 @@ fn headers_tell_what_is_sent() {
             let lines = [("etag", tag), ("accept-ranges", "bytes"), ("content-length", "5000"), ("vary", "Cookie")];
             let body = if method == "HEAD" { Body::Empty } else { Body::Full(Bytes::from(text(5000))) };
             exchange.respond(head(&lines), body);
-            exchange.handler_ends();
+            exchange.finish_handler();
             let (head, body) = response(&world, &client);
             assert!(head.contains(&format!("etag: {expected}\r\n")), "{head}");
             assert!(head.contains("vary: cookie\r\nvary: accept-encoding\r\n"), "{head}");
@@ -219,7 +219,7 @@ fn headers_tell_what_is_sent() {
     exchange.write(Bytes::from(text(1999)));
     client.expect(&world, "\r\n\r\n");
     assert!(!exchange.complete(None), "it is too short");
-    exchange.handler_ends();
+    exchange.finish_handler();
     client.rest(&world);
     assert!(!parts(&client.bytes()).2);
 }
@@ -244,7 +244,7 @@ fn nothing_is_held_back() {
             });
         }
         exchange.complete(Some(HeaderMap::from_iter([(name, HeaderValue::from_static("42"))])));
-        exchange.handler_ends();
+        exchange.finish_handler();
         let (head, body) = response(&world, &client);
         assert_eq!(decode(&head, &body), (expected, true));
         assert!(!client.is_closed());
@@ -260,7 +260,7 @@ fn a_response_that_is_not_completed_is_seen_to_be_incomplete() {
         exchange.respond(head(&[]), Body::Stream { trailers: Vec::new() });
         exchange.write(Bytes::from(text(5000)));
         client.expect(&world, "\r\n\r\n");
-        exchange.handler_ends();
+        exchange.finish_handler();
         client.rest(&world);
         let (head, body, is_end) = parts(&client.bytes());
         assert!(!is_end && !decode(&head, &body).1);
@@ -294,7 +294,7 @@ fn a_handler_ahead_of_its_client_waits() {
         world.seen.borrow().iter().any(|seen| seen == "woken").then_some(())
     });
     exchange.complete(None);
-    exchange.handler_ends();
+    exchange.finish_handler();
     let (head, body) = response(&world, &client);
     assert_eq!(decode(&head, &body).0.len(), written);
 }
@@ -315,7 +315,7 @@ fn large_responses_leave_turns_to_others() {
             } else {
                 exchange.respond(head(&[]), Body::Full(data.clone()));
             }
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
         let begin = |client: &Client| client.bytes().len() > 10_000;
         let mut turns = 0;
@@ -333,7 +333,7 @@ fn large_responses_leave_turns_to_others() {
             world.turn();
             turns += 1;
             assert!(turns < 20, "it is kept waiting");
-            while let Some(event) = world.server.next_event() {
+            while let Some(event) = world.next_event() {
                 if let Event::Begin(exchange) = event {
                     begun.borrow_mut().push(exchange);
                 }
@@ -342,7 +342,7 @@ fn large_responses_leave_turns_to_others() {
                 break exchange;
             }
         };
-        exchange.handler_ends();
+        exchange.finish_handler();
         let turns = Cell::new(0);
         while !clients.iter().all(|client| client.bytes().ends_with(b"0\r\n\r\n")) {
             world.turn();
@@ -373,7 +373,7 @@ fn few_responses_have_a_compressor_at_a_time() {
     drop(held.remove(0));
     let (client, exchange) = held.remove(0);
     exchange.complete(None);
-    exchange.handler_ends();
+    exchange.finish_handler();
     response(&world, &client);
     world.until(|| (world.server.stats().running == 63).then_some(()));
     for is_compressed in [true, true, false] {
@@ -393,7 +393,7 @@ fn what_was_sent_is_logged() {
     let client = world.client();
     let exchange = ask(&world, &begun, &client, &get("gzip"));
     exchange.respond(head(&[]), Body::Full(Bytes::from(vec![b'a'; 100_000])));
-    exchange.handler_ends();
+    exchange.finish_handler();
     let (_, body) = response(&world, &client);
     let entry = world.until(|| world.logged.borrow_mut().pop());
     assert_eq!(entry.bytes, body.len() as u64);
@@ -407,9 +407,9 @@ fn a_response_that_is_taken_back_is_forgotten() {
     let client = world.client();
     let exchange = ask(&world, &begun, &client, &get("gzip"));
     exchange.respond(head(&[]), Body::Full(Bytes::from(text(5000))));
-    assert!(exchange.take_back());
+    assert!(exchange.withdraw_response());
     exchange.respond(head(&[("content-type", "image/png")]), Body::Full(Bytes::from(text(5000))));
-    exchange.handler_ends();
+    exchange.finish_handler();
     let (head, body) = response(&world, &client);
     assert!(!head.contains("content-encoding") && body == text(5000), "{head}");
 }

@@ -5,17 +5,17 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Incoming, Settings, Written};
+use spindle_server::{Body, Exchange, Head, Incoming, Settings, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 /// A server whose handlers read nothing, and answer at once.
 fn unread(settings: Settings) -> World {
     World::new(settings, |_, event| {
         if let Event::Begin(exchange) = event {
             answer(&exchange, 401, "not read");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -63,7 +63,7 @@ fn a_connection_is_used_on_if_the_body_has_come() {
                 } else {
                     answer(&exchange, 200, "the answer");
                 }
-                exchange.handler_ends();
+                exchange.finish_handler();
                 let text = client.expect(&world, "the answer");
                 assert!(!text.contains("connection: close"), "{body:?}: {text}");
                 client.forget();
@@ -208,7 +208,7 @@ fn a_handler_may_go_on_reading_while_it_answers() {
     assert_eq!(read, sent);
     assert_eq!(exchange.write(Bytes::from_static(b"all read")), Written::Ok);
     exchange.complete(None);
-    exchange.handler_ends();
+    exchange.finish_handler();
     let text = client.rest(&world);
     assert!(text.contains("connection: close") && text.contains("all read"), "{text}");
     assert!(!client.is_reset());
@@ -242,7 +242,7 @@ fn the_connection_of_a_handler_that_reads_while_it_answers_is_used_on() {
         world.until(&mut read_on);
         exchange.write(Bytes::from_static(b"written"));
         exchange.complete(None);
-        exchange.handler_ends();
+        exchange.finish_handler();
         let text = client.expect(&world, "written\r\n0\r\n\r\n");
         assert!(!text.contains("connection: close"), "{text}");
         if read == 1000 {
@@ -257,7 +257,7 @@ fn the_connection_of_a_handler_that_reads_while_it_answers_is_used_on() {
         }
         let exchange = world.until(|| begun.borrow_mut().pop());
         answer(&exchange, 200, "the next one");
-        exchange.handler_ends();
+        exchange.finish_handler();
         client.expect(&world, "the next one");
     }
 }
@@ -276,5 +276,5 @@ fn who_reads_on_after_the_answer_does_not_take_a_part_for_the_whole() {
         (!matches!(last, Incoming::Data(_) | Incoming::Pending)).then_some(())
     });
     assert!(matches!(last, Incoming::Failed), "{last:?}");
-    exchange.handler_ends();
+    exchange.finish_handler();
 }

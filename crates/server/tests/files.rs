@@ -3,14 +3,14 @@
 
 mod world;
 
-use spindle_server::{Event, FileOptions, Root, Settings};
+use spindle_server::{FileOptions, Root, Settings};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
-use world::{Client, SECOND, World};
+use world::{Client, Event, SECOND, World};
 
 /// A folder of files, and a server with it. Requests that are not answered with a file get `[METHOD PATH BODY]`.
 struct Site {

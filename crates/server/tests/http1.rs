@@ -4,11 +4,11 @@ mod world;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use spindle_server::{Body, Event, Exchange, Head, Incoming, Proxies, Settings, Why, Written};
+use spindle_server::{Body, Exchange, Head, Incoming, Proxies, Reason, Settings, Written};
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
-use world::{SECOND, World, answer};
+use world::{Event, SECOND, World, answer};
 
 fn status(response: &str) -> &str {
     response.split(' ').nth(1).unwrap_or("none")
@@ -53,7 +53,7 @@ fn answered(proxies: Proxies, status: u16, reason: &'static [u8]) -> String {
             }
             let head = Head { status: StatusCode::from_u16(status).unwrap(), headers };
             exchange.respond(head, Body::Empty);
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     world.exchange("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -311,8 +311,8 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
-            if why == Why::Disconnected {
-                exchange.handler_ends();
+            if why == Reason::Disconnected {
+                exchange.finish_handler();
             }
         }
     });
@@ -349,7 +349,7 @@ fn a_handler_that_takes_too_long_is_cancelled_and_then_answered_for() {
     let text = client.rest(&world);
     assert_eq!(status(&text), "503", "{text}");
     assert_eq!(world.server.stats().running, 1, "it still runs");
-    begun.borrow()[0].handler_ends();
+    begun.borrow()[0].finish_handler();
     assert_eq!(world.server.stats().running, 0);
 }
 
@@ -365,7 +365,7 @@ fn requests_wait_for_a_handler_in_order() {
     assert_eq!((begun.borrow().len(), world.server.stats().queued), (1, 2));
     let first = begun.borrow_mut().remove(0);
     answer(&first, 200, "first");
-    first.handler_ends();
+    first.finish_handler();
     clients[0].expect(&world, "first");
     world.until(|| (begun.borrow().len() == 1).then_some(()));
     assert_eq!(begun.borrow()[0].head().uri.path(), "/1");
@@ -390,7 +390,7 @@ fn a_request_that_would_wait_too_long_is_refused_at_once() {
         world.until(|| (begun.borrow().len() == 1).then_some(()));
         let exchange = begun.borrow_mut().remove(0);
         answer(&exchange, 200, "answered");
-        exchange.handler_ends();
+        exchange.finish_handler();
         world.step();
     };
     // Five a second, of which twelve wait: two and a half seconds. Twenty more are too many.
@@ -448,7 +448,7 @@ fn a_response_is_written_as_fast_as_the_client_takes_it() {
         world.seen.borrow().iter().any(|seen| seen == "woken").then_some(())
     });
     exchange.complete(None);
-    exchange.handler_ends();
+    exchange.finish_handler();
     let total = world.until(|| Some(client.bytes()).filter(|all| all.ends_with(b"0\r\n\r\n")));
     assert!(total.iter().filter(|byte| **byte == b'a').count() >= written);
 }
@@ -487,7 +487,7 @@ fn where_too_much_waits_a_client_is_closed() {
         let exchange = world.until(|| begun.borrow_mut().pop());
         let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
         exchange.respond(head, Body::Full(Bytes::from(vec![0; 32 << 20])));
-        exchange.handler_ends();
+        exchange.finish_handler();
         world.step();
         assert_eq!(world.server.stats().connections, usize::from(limit == 0));
         assert_eq!(world.server.stats().waiting, if limit == 0 { 32 << 20 } else { 0 });
@@ -538,7 +538,7 @@ fn trailers_follow_a_body() {
     let mut trailers = HeaderMap::new();
     trailers.insert(name, HeaderValue::from_static("42"));
     exchange.complete(Some(trailers));
-    exchange.handler_ends();
+    exchange.finish_handler();
     let text = client.expect(&world, "x-sum: 42\r\n");
     assert!(text.contains("trailer: x-sum\r\n"), "{text}");
 }
@@ -553,7 +553,7 @@ fn a_response_that_is_not_completed_is_seen_to_be_incomplete() {
     let head = Head { status: StatusCode::OK, headers: HeaderMap::new() };
     exchange.respond(head, Body::Stream { trailers: Vec::new() });
     exchange.write(Bytes::from_static(b"part"));
-    exchange.handler_ends();
+    exchange.finish_handler();
     let text = client.rest(&world);
     assert!(!text.ends_with("0\r\n\r\n"), "{text}");
 
@@ -561,7 +561,7 @@ fn a_response_that_is_not_completed_is_seen_to_be_incomplete() {
     let client = world.client();
     client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     world.until(|| (begun.borrow().len() == 1).then_some(()));
-    begun.borrow()[0].handler_ends();
+    begun.borrow()[0].finish_handler();
     assert_eq!(client.rest(&world), "");
 }
 
@@ -580,7 +580,7 @@ fn a_declared_length_is_kept() {
     assert_eq!(exchange.write(Bytes::from_static(b"de")), Written::TooMuch);
     assert_eq!(exchange.write(Bytes::from_static(b"d")), Written::Ok);
     exchange.complete(None);
-    exchange.handler_ends();
+    exchange.finish_handler();
     let text = client.expect(&world, "abcd");
     assert!(text.contains("content-length: 4\r\n") && !text.contains("chunked"), "{text}");
 }
@@ -595,7 +595,7 @@ fn no_body_where_none_is_allowed() {
         let exchange = begun.borrow_mut().remove(0);
         let before = client.text().len();
         answer(&exchange, code, "body");
-        exchange.handler_ends();
+        exchange.finish_handler();
         let text = world.until(|| Some(client.text()).filter(|text| text[before..].ends_with("\r\n\r\n")));
         let text = &text[before..];
         assert!(!text.contains("body"), "{text}");
@@ -618,7 +618,7 @@ fn a_server_drains() {
     assert!(!world.server.is_drained());
     let exchange = begun.borrow_mut().remove(0);
     answer(&exchange, 200, "late");
-    exchange.handler_ends();
+    exchange.finish_handler();
     let text = busy.rest(&world);
     assert!(text.contains("late") && text.contains("connection: close"), "{text}");
     drop(busy);
@@ -637,7 +637,7 @@ fn a_server_that_does_not_drain_in_time_cancels_its_handlers() {
     assert_eq!(*world.seen.borrow(), ["Shutdown"]);
     world.advance(5 * SECOND);
     client.rest(&world);
-    begun.borrow()[0].handler_ends();
+    begun.borrow()[0].finish_handler();
     world.until(|| world.server.is_drained().then_some(()));
 }
 
@@ -701,11 +701,11 @@ fn a_connection_makes_room_when_it_becomes_idle() {
     let second = world.client_without_wait();
     second.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     answer(&exchange, 200, "done");
-    exchange.handler_ends();
+    exchange.finish_handler();
     assert!(first.rest(&world).ends_with("done"));
     let exchange = world.until(|| begun.borrow_mut().pop());
     answer(&exchange, 200, "done, too");
-    exchange.handler_ends();
+    exchange.finish_handler();
     second.expect(&world, "done, too");
 }
 
@@ -762,10 +762,10 @@ fn a_thousand_clients_leave_nothing_behind() {
 fn every_request_is_logged_once() {
     let world = World::new(Settings { max_body_size: 10, ..Settings::default() }, |world, event| match event {
         Event::Begin(exchange) if exchange.head().uri == "/wait" => world.seen.borrow_mut().push("waits".into()),
-        Event::Begin(exchange) if exchange.head().uri == "/none" => exchange.handler_ends(),
+        Event::Begin(exchange) if exchange.head().uri == "/none" => exchange.finish_handler(),
         Event::Begin(exchange) | Event::Wake(exchange) => world::echo(world, &exchange),
         Event::Log(_) => {}
-        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Cancel(exchange, _) => exchange.finish_handler(),
     });
     world.exchange("GET /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert!(world.logged.borrow().is_empty(), "nobody has asked for it");
@@ -815,7 +815,7 @@ fn an_incomplete_response_of_http_1_0_is_seen_to_be_incomplete() {
             client.expect(&world, "some of it");
         }
         match case {
-            "fails" => exchange.handler_ends(),
+            "fails" => exchange.finish_handler(),
             "half-closes" => client.finish(),
             "takes nothing" => {
                 let mut idle = 0;
@@ -829,13 +829,13 @@ fn an_incomplete_response_of_http_1_0_is_seen_to_be_incomplete() {
                     world.step();
                 }
                 exchange.complete(None); // what is buffered is not sent any more
-                exchange.handler_ends();
+                exchange.finish_handler();
                 world.advance(31 * SECOND);
             }
             "stops" => world.server.close(),
             _ => {
                 exchange.complete(None);
-                exchange.handler_ends();
+                exchange.finish_handler();
             }
         }
         client.rest(&world);
@@ -866,7 +866,7 @@ fn the_rest_of_a_response_is_sent_however_slowly() {
             world.step();
         }
         exchange.complete(None);
-        exchange.handler_ends();
+        exchange.finish_handler();
         world.step();
         assert!(exchange.is_over() && written > 64 << 10, "{written}");
         world.advance(1000 * SECOND);
@@ -923,7 +923,7 @@ fn a_handler_that_waits_for_a_client_is_woken_when_that_has_left() {
     world.advance(Settings::default().cancel_grace);
     world.until(|| is_over(&world).then_some(()));
     assert_eq!(world.seen.take(), ["Shutdown", "Failed true"]);
-    exchange.handler_ends();
+    exchange.finish_handler();
 
     // Also if the response is complete, which is all that the client wants.
     let (world, begun) = stubborn(Settings::default());
@@ -934,7 +934,7 @@ fn a_handler_that_waits_for_a_client_is_woken_when_that_has_left() {
     answer(&exchange, 200, "complete");
     client.expect(&world, "complete");
     world.until(|| (*world.seen.borrow() == ["Failed true"]).then_some(()));
-    exchange.handler_ends();
+    exchange.finish_handler();
     world.seen.take();
 
     // One that writes more than the client takes.
@@ -958,12 +958,12 @@ fn a_handler_that_waits_for_a_client_is_woken_when_that_has_left() {
     world.until(|| is_over(&world).then_some(()));
     assert_eq!(world.seen.take(), ["Disconnected", "End true"]);
     assert_eq!(exchange.write(Bytes::from_static(b"more")), Written::Gone);
-    exchange.handler_ends();
+    exchange.finish_handler();
 
     let client = world.client();
     let exchange = write(&client);
     world.advance(Settings::default().write_timeout);
     world.until(|| is_over(&world).then_some(()));
     assert_eq!(world.seen.take(), ["Disconnected", "End true"]);
-    exchange.handler_ends();
+    exchange.finish_handler();
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, StatusCode};
-use spindle_server::{Body, Event, Exchange, FileOptions, Head, Root, Settings, Written};
+use spindle_server::{Body, Exchange, FileOptions, Head, Root, Settings, Written};
 use std::cell::RefCell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 /// The socket of a client, which is polled again and again.
 struct Socket(Client);
@@ -135,7 +135,7 @@ fn held(settings: Settings) -> (World, Begun) {
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     (world, begun)
@@ -149,7 +149,7 @@ fn streams_are_answered_in_any_order() {
     http.until(|_| if begun.borrow().len() == 10 { Poll::Ready(()) } else { Poll::Pending });
     for exchange in begun.borrow_mut().drain(..).rev() {
         answer(&exchange, 200, exchange.head().uri.path());
-        exchange.handler_ends();
+        exchange.finish_handler();
     }
     for (number, request) in requests.into_iter().enumerate() {
         let (status, body) = http.response(request);
@@ -228,7 +228,7 @@ fn unread(settings: Settings) -> World {
     World::new(settings, |_, event| {
         if let Event::Begin(exchange) = event {
             answer(&exchange, 200, "not read");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -319,7 +319,7 @@ fn a_stream_that_is_reset_cancels_its_handler_and_no_other() {
     assert_eq!(world.server.stats().running, 1);
     let exchange = begun.borrow_mut().remove(1);
     answer(&exchange, 200, "second");
-    exchange.handler_ends();
+    exchange.finish_handler();
     let (_, response) = http.response(second);
     assert_eq!(http.text(response), "second");
 }
@@ -372,7 +372,7 @@ fn a_client_that_takes_nothing_of_its_streams_keeps_no_connection() {
         let (_, _body) = http.response(request);
         if is_whole {
             exchange.complete(None);
-            exchange.handler_ends();
+            exchange.finish_handler();
             // So nothing of this one is taken.
             let (_second, _) = http.send("GET", "/", true);
             http.until(|_| if begun.borrow().len() == 1 { Poll::Ready(()) } else { Poll::Pending });
@@ -381,7 +381,7 @@ fn a_client_that_takes_nothing_of_its_streams_keeps_no_connection() {
             second.respond(head, Body::Stream { trailers: Vec::new() });
             second.write(Bytes::from_static(b"whole"));
             second.complete(None);
-            second.handler_ends();
+            second.finish_handler();
             // Where the first one ends, hyper has room for the second, and takes it.
             world.advance(30 * SECOND);
             http.step();
@@ -411,7 +411,7 @@ fn answer_with(http: &Http2<'_>, begun: &Begun, count: usize, is_stream: bool) -
     } else {
         exchange.respond(head, Body::Full(bytes));
     }
-    exchange.handler_ends();
+    exchange.finish_handler();
     request
 }
 
@@ -572,7 +572,7 @@ fn an_idle_connection_is_closed_and_one_in_use_drains() {
     }
     let exchange = begun.borrow_mut().remove(0);
     answer(&exchange, 200, "late");
-    exchange.handler_ends();
+    exchange.finish_handler();
     let (_, body) = http.response(request);
     assert_eq!(http.text(body), "late");
     http.until(|_| if world.server.is_drained() { Poll::Ready(()) } else { Poll::Pending });

@@ -4,10 +4,10 @@ mod secure;
 mod world;
 
 use secure::{ECDSA, Folder, Secure, config};
-use spindle_server::{Address, Event, Listener, Proxies, Settings, Tls};
+use spindle_server::{Address, Listener, Proxies, Settings, Tls};
 use std::rc::Rc;
 use std::sync::Arc;
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const FORWARDED: &str = "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n";
@@ -22,7 +22,7 @@ fn world(trusted: &[&str], tls: Option<Rc<Tls>>) -> World {
             let (address, port) = exchange.client();
             world.seen.borrow_mut().push(format!("{address} {port}"));
             answer(&exchange, 200, "fine");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     world.server.log_requests();

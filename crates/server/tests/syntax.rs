@@ -2,8 +2,8 @@
 
 mod world;
 
-use spindle_server::{Event, Settings};
-use world::{World, answer};
+use spindle_server::Settings;
+use world::{Event, World, answer};
 
 /// Sends bytes, and returns the statuses of all answers, what handlers have seen, and whether the connection was closed.
 fn ask(bytes: &[u8]) -> (String, String, bool) {
@@ -246,7 +246,7 @@ fn a_request_has_one_host() {
                 exchange.head().headers.get_all("host").iter().map(|host| format!("{host:?}")).collect();
             world.seen.borrow_mut().push(hosts.join(" "));
             answer(&exchange, 200, "");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     world.exchange("GET http://a.example:81/ HTTP/1.1\r\nHost: b.example\r\nConnection: close\r\n\r\n");

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rustls::{HandshakeKind, ProtocolVersion};
 use secure::{ECDSA, Folder, RSA, Secure, config, world, world_with};
-use spindle_server::{Body, CertificateFiles, Event, Exchange, Head, Message, Received, Settings, Tls, Written};
+use spindle_server::{Body, CertificateFiles, Exchange, Head, Message, Received, Settings, Tls, Written};
 use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
-use world::{SECOND, World, answer, answer_at_once};
+use world::{Event, SECOND, World, answer, answer_at_once};
 
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n";
 const LAST: &str = "GET /a HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
@@ -114,7 +114,7 @@ fn bodies_are_as_fast_as_the_slower_side() {
         }
         if count.borrow().0 == 400 && !exchange.is_over() && exchange.has_room() {
             exchange.complete(None);
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     };
     let (world, _folder) = world_with(Settings::default(), move |_, event| match event {
@@ -180,7 +180,7 @@ fn what_waits_encrypted_at_the_end_is_sent() {
         }
         if !is_websocket {
             exchange.complete(None);
-            exchange.handler_ends();
+            exchange.finish_handler();
             client.rest(&world);
             assert!(client.is_whole.get());
         }
@@ -188,7 +188,7 @@ fn what_waits_encrypted_at_the_end_is_sent() {
         drop(client);
         world.until(|| {
             if is_websocket {
-                exchange.handler_ends();
+                exchange.finish_handler();
             }
             (world.server.stats().connections == 0).then_some(())
         });
@@ -305,12 +305,12 @@ fn a_whole_response_is_told_from_one_that_was_cut() {
             if is_whole {
                 exchange.complete(None);
             }
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
         let text = client.rest(&world);
         assert!(text.ends_with("some of it") && !text.contains("content-length"), "{text}");
         assert_eq!(client.is_whole.get(), is_whole);
-        exchange.handler_ends();
+        exchange.finish_handler();
     }
 }
 
@@ -422,7 +422,7 @@ fn a_client_that_leaves_ends_its_request() {
             Event::Begin(exchange) => drop(exchange.read()),
             Event::Cancel(exchange, why) => {
                 seen.borrow_mut().push(why);
-                exchange.handler_ends();
+                exchange.finish_handler();
             }
             Event::Wake(_) | Event::Log(_) => {}
         });
@@ -593,12 +593,12 @@ fn a_websocket_is_as_without() {
             while web.has_room() {
                 match web.receive() {
                     Received::Message(message) => drop(web.send(message)),
-                    Received::Closed => return exchange.handler_ends(),
+                    Received::Closed => return exchange.finish_handler(),
                     Received::Pending => return,
                 }
             }
         }
-        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Cancel(exchange, _) => exchange.finish_handler(),
         Event::Log(_) => {}
     });
     let client = Secure::connect(&world, &[]);
@@ -638,7 +638,7 @@ fn the_log_and_handlers_know_the_scheme() {
         if let Event::Begin(exchange) = event {
             world.seen.borrow_mut().push(format!("{} {}", exchange.scheme(), exchange.local() == world.address));
             answer(&exchange, 200, "");
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     });
     world.server.log_requests();

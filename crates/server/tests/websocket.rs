@@ -3,10 +3,10 @@
 mod world;
 
 use bytes::Bytes;
-use spindle_server::{Event, Exchange, Handshake, Message, Received, Settings, WebSocket, Written};
+use spindle_server::{Exchange, Handshake, Message, Received, Settings, WebSocket, Written};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{Client, SECOND, World, answer};
+use world::{Client, Event, SECOND, World, answer};
 
 const ASK: &str = "GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -62,7 +62,7 @@ fn echo(world: &World, exchange: &Rc<Exchange>) {
             Received::Pending => return,
             Received::Closed => {
                 world.seen.borrow_mut().push(format!("closed {:?}", web.close_frame()));
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
             Received::Message(message) => {
                 let text = String::from_utf8_lossy(&message.data).chars().take(20).collect::<String>();
@@ -80,14 +80,14 @@ fn echoing(settings: Settings) -> World {
             Err(why) => {
                 world.seen.borrow_mut().push(format!("{why:?}"));
                 answer(&exchange, if why == Handshake::NotAsked { 426 } else { 400 }, "no");
-                exchange.handler_ends();
+                exchange.finish_handler();
             }
         },
         Event::Wake(exchange) => echo(world, &exchange),
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -268,7 +268,7 @@ fn sending(settings: Settings, of: Rc<RefCell<Option<Rc<WebSocket>>>>) -> World 
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     })
 }
@@ -477,7 +477,7 @@ fn a_flood_of_pings_is_not_read_while_the_answers_are_not() {
 fn a_close_before_the_handshake_is_sent_is_the_only_one() {
     let world = World::new(Settings::default(), |_, event| match event {
         Event::Begin(exchange) => exchange.upgrade(None).unwrap().close(1000, ""),
-        Event::Cancel(exchange, _) => exchange.handler_ends(),
+        Event::Cancel(exchange, _) => exchange.finish_handler(),
         Event::Wake(_) | Event::Log(_) => {}
     });
     let client = world.client();
@@ -505,7 +505,7 @@ fn a_message_in_many_pieces_leaves_turns_to_others() {
     push(&client, &[frame(0x01, b"a"), pieces, frame(0x80, b"a")].concat());
     let mut turns = 0;
     let (frame, size) = (7, 64 << 10);
-    while world.server.next_event().is_none() {
+    while world.next_event().is_none() {
         world.turn();
         turns += 1;
         assert!(turns < 10_000);

@@ -1,4 +1,4 @@
-//! What becomes of the operators, form by form, and what is left alone.
+//! What becomes of the operators, form by form (SYN-1, SYN-2), and what is left alone (SYN-3).
 
 use spindle_syntax::{Options, Start, Version, may_use, rewrite, rewrite_at_length};
 

@@ -1,5 +1,5 @@
 --TEST--
-Several coroutines suspend into one scheduler
+FIB-2 Several coroutines suspend into one scheduler
 --FILE--
 <?php
 require __DIR__ . '/loop.inc';

@@ -1,5 +1,5 @@
 --TEST--
-async.fiber_api=exclusive: fibers exclude coroutines, not each other
+FIB-3 async.fiber_api=exclusive: fibers exclude coroutines, not each other
 --INI--
 async.fiber_api=exclusive
 --FILE--

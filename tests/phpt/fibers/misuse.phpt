@@ -1,5 +1,5 @@
 --TEST--
-Misuse: another scheduler, wrong arguments
+FIB-2 Misuse: another scheduler, wrong arguments
 --FILE--
 <?php
 require __DIR__ . '/loop.inc';

@@ -1,5 +1,5 @@
 --TEST--
-A fiber of PHP's that is suspended inside of calls, resumed from inside of others and from other coroutines, or destroyed
+FIB-1 A fiber of PHP's that is suspended inside of calls, resumed from inside of others and from other coroutines, or destroyed
 --EXTENSIONS--
 pdo_sqlite
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Calls of generators that are deep, and very many tasks: no stack is used
+GEN-2 Calls of generators that are deep, and very many tasks: no stack is used
 --INI--
 memory_limit=1G
 --FILE--

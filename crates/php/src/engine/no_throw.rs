@@ -149,9 +149,9 @@ extern "C" fn get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *m
     without_cancellation(|| zend_std_get_debug_info(object, is_temporary))
 }
 
-/// Defers cancellations during a call of PHP code by C code. A bailout from that ends the coroutine, and the shield
-/// with it.
-fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
+/// Defers cancellations during a call of PHP code by C code, and during a write of output, which PHP takes for an abort by the client
+/// if it fails. A bailout from that ends the coroutine, and the shield with it.
+pub fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
     let Some(rt) = scheduler::existing() else { return call() };
     rt.core.borrow_mut().shield();
     let result = call();

@@ -4,12 +4,14 @@
 //! coroutine were suspended there, the output of others could be lost or inserted in the middle. So all coroutines wait
 //! for a slow client. The command line writes without a buffer, to pipes and terminals: there only the writing
 //! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`). What others write meanwhile waits until
-//! it is done ([`turns`]).
+//! it is done ([`turns`]). PHP takes a write that fails for an abort by the client, and ends the program: so a cancellation is deferred
+//! until all is written, also where it makes other calls fail already.
 //!
 //! Output of a coroutine that belongs to a request of PHP's own goes to that request's client.
 
+use crate::engine::no_throw;
 use crate::isolation::sapi;
-use crate::runtime::{scheduler, suspension};
+use crate::runtime::{pending_cancel, scheduler, suspension};
 use spindle_interpose::wait::turns;
 use spindle_zend::{
     Hook, engine,
@@ -64,7 +66,8 @@ extern "C" fn write(text: Passed<'_, *const c_char>, length: Passed<'_, usize>) 
         return length.number();
     }
     WRITE_HOOK.original().map_or(0, |original| {
-        without_switch_unless_cli(|| turns::in_one_turn(libc::STDOUT_FILENO, || original(text, length)))
+        let write = || turns::in_one_turn(libc::STDOUT_FILENO, || original(text, length));
+        without_switch_unless_cli(|| pending_cancel::lifted(|| no_throw::without_cancellation(write)))
     })
 }
 

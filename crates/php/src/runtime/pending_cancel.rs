@@ -4,7 +4,7 @@
 use crate::c;
 use crate::runtime::{
     ctx::{Ctx, Failing},
-    scheduler::Runtime,
+    scheduler::{self, Runtime},
 };
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Object, Owned, engine};
@@ -74,6 +74,18 @@ pub fn fail_quietly(ctx: &Ctx, frame: Option<Frame>) -> bool {
         ctx.failing_in.set(frame);
     }
     is_new
+}
+
+/// Lets the calls of C code in the running coroutine work during `call`.
+pub fn lifted<R>(call: impl FnOnce() -> R) -> R {
+    let Some(rt) = scheduler::existing() else { return call() };
+    let ctx = rt.context();
+    let failing = ctx.failing.replace(Failing::No);
+    let result = call();
+    if failing != Failing::No {
+        ctx.failing.set(failing);
+    }
+    result
 }
 
 /// Lets the calls of C code in the running coroutine work again. Returns the exception that is to be thrown.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a file is opened: a FIFO does not wait for who writes it, and a terminal does not become that of the process.
+/// How a file is opened: opening a FIFO does not block, and a terminal does not become the controlling one.
 const OPEN: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::LARGEFILE);
 

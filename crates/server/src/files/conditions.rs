@@ -52,7 +52,7 @@ pub fn evaluate(method: &Method, headers: &HeaderMap, validators: Option<&Valida
         }
     }
     if headers.contains_key(header::IF_NONE_MATCH) {
-        // The comparison is weak: who has a weak tag of ours has it from an intermediary, which has changed the coding.
+        // The comparison is weak: a weak tag of ours comes from an intermediary that has changed the coding.
         if lists(headers, header::IF_NONE_MATCH, |listed| Some(listed.strip_prefix("W/").unwrap_or(listed)) == tag) {
             return Outcome::NotModified;
         }
@@ -106,7 +106,7 @@ fn tags(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns what the header `Range` asks for. Several ranges, other units and what is malformed count as if it was not there.
+/// Parses the header `Range`. Several ranges, other units and malformed values are ignored.
 fn range(headers: &HeaderMap, length: u64) -> Outcome {
     let mut values = headers.get_all(header::RANGE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Outcome::Whole };

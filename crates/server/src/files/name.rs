@@ -1,6 +1,6 @@
 //! Which file a URL names.
 
-/// The extensions of code, which is never sent: nobody wants to publish the source of a program.
+/// The extensions of source code, which is never sent.
 const CODE: &[&str] = &["inc", "phar", "php", "php3", "php4", "php5", "php7", "php8", "phps", "pht", "phtml"];
 
 /// A file below a folder, as a URL names it.
@@ -8,11 +8,11 @@ const CODE: &[&str] = &["inc", "phar", "php", "php3", "php4", "php5", "php7", "p
 pub struct Name {
     /// The path from the folder on. It has no component that is empty, `.` or `..`; empty: the folder itself.
     pub path: Vec<u8>,
-    /// The URL ends with a slash.
+    /// The URL has a trailing slash.
     pub is_folder: bool,
 }
 
-/// Returns what the path of a URL names below a prefix, which has no slash at its end. Returns `None` if it is not below the
+/// Resolves the path of a URL below a prefix that has no trailing slash. Returns `None` if it is not below the
 /// prefix, or is no path of a file that is sent:
 ///
 /// - a component that is empty, `.` or `..`, also if it is encoded. Browsers have resolved them; and a URL that begins with two

@@ -1,9 +1,7 @@
 //! A file that is sent.
 
-use super::{Time, modified};
-use crate::body::Incomplete;
-use crate::job::Job;
-use crate::server::Shared;
+use crate::event_loop::{EventLoop, Job};
+use crate::pipe::Incomplete;
 use bytes::Bytes;
 use rustix::fs::{Stat, fstat};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
@@ -24,6 +22,13 @@ pub struct File {
     part: Range<u64>,
     /// Its size and the time when its content was changed.
     version: Version,
+}
+
+/// The time when the content of a file was changed.
+pub type Time = (i64, u64);
+
+pub fn modified(stat: &Stat) -> Time {
+    (stat.st_mtime, stat.st_mtime_nsec)
 }
 
 type Version = (i64, Time);
@@ -49,7 +54,7 @@ type Reading = Job<Result<Vec<u8>, Errno>>;
 
 /// A file as the body of a response.
 pub struct Sending {
-    shared: Rc<Shared>,
+    event_loop: Rc<EventLoop>,
     /// Until it is sent, or given up.
     file: RefCell<Option<Arc<OwnedFd>>>,
     at: Cell<u64>,
@@ -59,9 +64,9 @@ pub struct Sending {
 }
 
 impl Sending {
-    pub fn new(shared: Rc<Shared>, file: File) -> Rc<Sending> {
+    pub fn new(event_loop: Rc<EventLoop>, file: File) -> Rc<Sending> {
         Rc::new(Sending {
-            shared,
+            event_loop,
             at: Cell::new(file.part.start),
             left: Cell::new(file.length()),
             version: file.version,
@@ -91,7 +96,7 @@ impl Sending {
             let mut job = self.job.borrow_mut();
             if job.is_none() {
                 match read_cached(&file, self.at.get(), length) {
-                    Some(bytes) => return Poll::Ready(Some(self.has_read(&file, bytes))),
+                    Some(bytes) => return Poll::Ready(Some(self.advance(&file, bytes))),
                     None => *job = Some(self.begin(&file, length)),
                 }
             }
@@ -100,14 +105,14 @@ impl Sending {
             read
         };
         Poll::Ready(Some(match read {
-            Some(Ok(bytes)) => self.has_read(&file, bytes),
-            _ => self.fails(),
+            Some(Ok(bytes)) => self.advance(&file, bytes),
+            _ => self.fail(),
         }))
     }
 
     fn begin(&self, file: &Arc<OwnedFd>, length: u64) -> Reading {
         let (file, at) = (Arc::clone(file), self.at.get());
-        Job::begin(&self.shared, move || {
+        Job::spawn(&self.event_loop, move || {
             let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
             loop {
                 match pread(&*file, &mut *bytes, at) {
@@ -121,12 +126,12 @@ impl Sending {
         })
     }
 
-    fn has_read(&self, file: &OwnedFd, bytes: Vec<u8>) -> Result<Bytes, Incomplete> {
+    fn advance(&self, file: &OwnedFd, bytes: Vec<u8>) -> Result<Bytes, Incomplete> {
         let left = self.left.get().saturating_sub(bytes.len() as u64);
         // It was truncated; or what was sent of it may be of several versions.
         let is_same = || fstat(file).is_ok_and(|stat| version(&stat) == self.version);
         if bytes.is_empty() || left == 0 && !is_same() {
-            return self.fails();
+            return self.fail();
         }
         self.at.set(self.at.get() + bytes.len() as u64);
         self.left.set(left);
@@ -136,7 +141,7 @@ impl Sending {
         Ok(Bytes::from(bytes))
     }
 
-    fn fails(&self) -> Result<Bytes, Incomplete> {
+    fn fail(&self) -> Result<Bytes, Incomplete> {
         self.give_up();
         Err(Incomplete)
     }

@@ -1,14 +1,14 @@
 //! Clients with TLS, and certificates, which openssl makes.
 #![allow(dead_code)]
 
-use crate::world::{World, answer_at_once};
+use crate::world::{Event, World, answer_at_once};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme};
-use spindle_server::{CertificateFiles, Event, Settings, Tls};
+use spindle_server::{CertificateFiles, Settings, Tls};
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -146,7 +146,7 @@ pub struct Secure {
     pub is_whole: Cell<bool>,
     /// The connection has ended.
     pub is_closed: Cell<bool>,
-    /// Why the session has failed.
+    /// Reason the session has failed.
     pub failure: RefCell<Option<Error>>,
 }
 

@@ -4,14 +4,14 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use spindle_server::{
-    Address, Body, Direction, Driver, Entry, Event, Exchange, Head, Key, Listener, Server, Settings, Tls, Why,
+    Address, Body, Direction, Driver, Entry, Exchange, Handler, Head, Key, Listener, Reason, Server, Settings, Tls,
 };
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
@@ -84,16 +84,46 @@ impl Driver for Shared {
     }
 }
 
+/// What the server says, of all exchanges, in its order.
+pub enum Event {
+    Begin(Rc<Exchange>),
+    Wake(Rc<Exchange>),
+    Cancel(Rc<Exchange>, Reason),
+    Log(Box<Entry>),
+}
+
+type Events = Rc<RefCell<VecDeque<Event>>>;
+
+/// The handler of an exchange, which says so.
+struct Telling {
+    exchange: Weak<Exchange>,
+    to: Events,
+}
+
+impl Handler for Telling {
+    fn wake(&self) {
+        self.to.borrow_mut().extend(self.exchange.upgrade().map(Event::Wake));
+    }
+
+    fn cancel(&self, reason: Reason) {
+        self.to.borrow_mut().extend(self.exchange.upgrade().map(|exchange| Event::Cancel(exchange, reason)));
+    }
+}
+
 /// Called for each event.
-pub type Handler = Box<dyn FnMut(&World, Event)>;
+pub type OnEvent = Box<dyn FnMut(&World, Event)>;
 
 pub struct World {
     pub server: Server,
     events: Rc<Loop>,
-    handler: RefCell<Option<Handler>>,
+    handler: RefCell<Option<OnEvent>>,
     pub address: String,
     pub seen: RefCell<Vec<String>>,
     pub logged: RefCell<Vec<Entry>>,
+    told: Events,
+    tellings: RefCell<Vec<Rc<Telling>>>,
+    /// What has come of the bodies of exchanges that are echoed.
+    bodies: RefCell<HashMap<*const Exchange, Vec<u8>>>,
 }
 
 /// How long a test waits for what it expects.
@@ -128,6 +158,9 @@ impl World {
             address,
             seen: RefCell::default(),
             logged: RefCell::default(),
+            told: Events::default(),
+            tellings: RefCell::default(),
+            bodies: RefCell::default(),
         }
     }
 
@@ -174,6 +207,26 @@ impl World {
         self.events.releases.get()
     }
 
+    /// Takes what the server says next.
+    pub fn next_event(&self) -> Option<Event> {
+        let before = self.told.borrow_mut().pop_front();
+        before.or_else(|| {
+            let event = self.server.next_event().map(|event| match event {
+                spindle_server::Event::Begin(exchange) => {
+                    let (weak, to) = (Rc::downgrade(&exchange), Rc::clone(&self.told));
+                    let telling = Rc::new(Telling { exchange: weak, to });
+                    exchange.set_handler(Rc::downgrade(&telling) as Weak<dyn Handler>);
+                    self.tellings.borrow_mut().push(telling);
+                    Event::Begin(exchange)
+                }
+                spindle_server::Event::Log(entry) => Event::Log(entry),
+            });
+            let mut told = self.told.borrow_mut();
+            told.extend(event);
+            told.pop_front()
+        })
+    }
+
     /// One turn of the server. Events stay.
     pub fn turn(&self) {
         self.poll();
@@ -197,7 +250,7 @@ impl World {
             self.poll();
             self.server.turn();
             let mut any = false;
-            while let Some(event) = self.server.next_event() {
+            while let Some(event) = self.next_event() {
                 any = true;
                 if let Event::Log(entry) = event {
                     self.logged.borrow_mut().push(*entry);
@@ -286,35 +339,35 @@ pub fn answer_at_once(world: &World, event: Event) {
         Event::Log(_) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
-            exchange.handler_ends();
+            exchange.finish_handler();
         }
     }
 }
 
 pub fn echo(world: &World, exchange: &Rc<Exchange>) {
-    let data = exchange.data().get_or_init(|| Box::new(RefCell::new(Vec::<u8>::new())));
-    let body = data.downcast_ref::<RefCell<Vec<u8>>>().unwrap();
+    let mut bodies = world.bodies.borrow_mut();
+    let body = bodies.entry(Rc::as_ptr(exchange)).or_default();
     loop {
         match exchange.read() {
-            spindle_server::Incoming::Data(bytes) => body.borrow_mut().extend_from_slice(&bytes),
+            spindle_server::Incoming::Data(bytes) => body.extend_from_slice(&bytes),
             spindle_server::Incoming::Pending => return,
             spindle_server::Incoming::End => break,
             spindle_server::Incoming::TooLarge => {
                 answer(exchange, 413, "too large");
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
             spindle_server::Incoming::Failed | spindle_server::Incoming::Malformed => {
                 world.seen.borrow_mut().push("body failed".into());
-                return exchange.handler_ends();
+                return exchange.finish_handler();
             }
         }
     }
     let head = exchange.head();
-    let body = String::from_utf8_lossy(&body.borrow()).into_owned();
+    let body = String::from_utf8_lossy(&bodies.remove(&Rc::as_ptr(exchange)).unwrap_or_default()).into_owned();
     let text = format!("[{} {} {}]", head.method, head.uri, body);
     world.seen.borrow_mut().push(text.clone());
     answer(exchange, 200, &text);
-    exchange.handler_ends();
+    exchange.finish_handler();
 }
 
 pub fn answer(exchange: &Rc<Exchange>, status: u16, text: &str) {
@@ -322,7 +375,7 @@ pub fn answer(exchange: &Rc<Exchange>, status: u16, text: &str) {
     exchange.respond(head, Body::Full(Bytes::copy_from_slice(text.as_bytes())));
 }
 
-pub fn why(event: &Event) -> Option<Why> {
+pub fn why(event: &Event) -> Option<Reason> {
     if let Event::Cancel(_, why) = event { Some(*why) } else { None }
 }
 

@@ -125,7 +125,7 @@ fn whole(
             break;
         }
         let waited = if peeked != 0 && queued(fd) <= peeked {
-            limit.pause(host) // it stays readable: there is no edge: no edge will come of it
+            limit.pause(host) // what was peeked at keeps it readable: no edge will come
         } else if seen & libc::POLLIN == 0 {
             wait::record_not_ready(host, fd, Interest::READ);
             limit.wait(host)

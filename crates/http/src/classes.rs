@@ -1,0 +1,19 @@
+//! Registration of classes.
+
+use spindle_zend::{Class, Create, FunctionEntry, ObjectClass, State, declare_class_with_statics, sys};
+use std::ffi::CStr;
+
+pub type Methods = &'static [FunctionEntry];
+
+/// Registers a final class whose objects have a state of Rust. At module start.
+pub fn declare<T: State>(
+    class: &ObjectClass<T>,
+    create: Create,
+    name: &CStr,
+    methods: Methods,
+    statics: Methods,
+) -> Class {
+    let declared = declare_class_with_statics(name, methods, statics);
+    class.register(declared, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    declared
+}

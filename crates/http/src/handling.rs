@@ -1,0 +1,155 @@
+//! A request that is handled: what its coroutines share with the loop of the server.
+
+use crate::errors;
+use crate::state::Inner;
+use spindle_php::coroutine::{self, Scope, WaitQueue};
+use spindle_php::limits;
+use spindle_php::sapi::Sapi;
+use spindle_server::{Exchange, Handler, Reason};
+use spindle_zend::{Object, Owned, Thrown, exception};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+
+/// The limits of a request.
+#[derive(Default)]
+pub struct Limits {
+    /// How many seconds of processor time its code may take; 0 for no limit.
+    pub seconds: Cell<i64>,
+    /// How much of that was seen, in nanoseconds.
+    pub computed: Cell<u64>,
+    /// It has changed PHP's setting.
+    pub has_set: Cell<bool>,
+    /// When it was cancelled where it computes; 0: it was not.
+    pub cancelled_at: Cell<u64>,
+}
+
+impl Limits {
+    /// Returns the limits of a request that begins.
+    pub fn usual() -> Limits {
+        Limits { seconds: Cell::new(limits::usual_limit()), ..Limits::default() }
+    }
+
+    /// The handler has ended, in a request that has no settings of its own.
+    pub fn restore_setting(&self) {
+        if self.has_set.get() {
+            limits::restore_setting();
+        }
+    }
+}
+
+/// What belongs to an exchange while its handler runs.
+pub struct Handling {
+    pub exchange: Rc<Exchange>,
+    pub server: Weak<Inner>,
+    /// Coroutines that wait for data of the request's body, or for room for the response.
+    pub waiting: WaitQueue,
+    scope: RefCell<Option<Scope>>,
+    pub limits: Limits,
+    /// The PHP request state, in worker mode.
+    pub request: OnceCell<Weak<Sapi>>,
+    /// The failure of another coroutine of the scope.
+    failure: RefCell<Option<Owned<Object>>>,
+}
+
+impl Handling {
+    /// Begins to handle a request: in a scope of its own.
+    ///
+    /// # Errors
+    /// No scope can be made.
+    pub fn begin(exchange: Rc<Exchange>, inner: &Rc<Inner>) -> Result<Rc<Handling>, Thrown> {
+        let handling = Rc::new(Handling {
+            exchange,
+            server: Rc::downgrade(inner),
+            waiting: WaitQueue::new(),
+            scope: RefCell::new(None),
+            limits: Limits::usual(),
+            request: OnceCell::new(),
+            failure: RefCell::new(None),
+        });
+        let (weak, all) = (Rc::downgrade(&handling), Rc::downgrade(inner));
+        let scope = Scope::new(move |failure| match weak.upgrade() {
+            Some(handling) if handling.scope.borrow().is_some() => {
+                *handling.failure.borrow_mut() = Some(Owned::of(failure));
+            }
+            _ => {
+                if let Some(inner) = all.upgrade() {
+                    inner.failures.borrow_mut().push(Owned::of(failure));
+                    inner.wake();
+                }
+            }
+        })?;
+        *handling.scope.borrow_mut() = Some(scope);
+        handling.exchange.set_handler(Rc::downgrade(&handling) as Weak<dyn Handler>);
+        Ok(handling)
+    }
+
+    /// Returns the scope of its coroutines, until the handler has ended.
+    pub fn scope(&self) -> Option<Scope> {
+        self.scope.borrow().clone()
+    }
+
+    /// Cancels the handler, and the other coroutines of its scope.
+    pub fn cancel_scope(&self, reason: &Object) {
+        if let Some(scope) = self.scope() {
+            scope.cancel(reason);
+        }
+    }
+
+    /// The handler has ended.
+    pub fn finish(&self) {
+        self.exchange.finish_handler();
+        let scope = self.scope.take();
+        drop(scope); // coroutines that are still in it run on
+    }
+
+    /// Returns `true` if another coroutine of the scope has failed.
+    pub fn has_failure(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
+    /// Takes the failure of another coroutine of the scope when the handler has ended, which awaits none any more.
+    pub fn last_failure(&self) -> Option<Owned<Object>> {
+        if let Some(scope) = self.scope() {
+            scope.end_held_failures();
+        }
+        self.take_failure()
+    }
+
+    /// Takes the failure that the request has ended with, if its handler has thrown this exception: that of another coroutine if
+    /// this one is a consequence of it. Otherwise there are two.
+    pub fn failures(&self, thrown: Owned<Object>) -> (Owned<Object>, Option<Owned<Object>>) {
+        let is_consequence = exception::chain(&thrown).any(|at| at.is_a(coroutine::cancellation_exception()));
+        match self.take_failure() {
+            Some(other) if is_consequence => (other, None),
+            other => (thrown, other),
+        }
+    }
+
+    /// Takes the failure of another coroutine of the scope.
+    pub fn take_failure(&self) -> Option<Owned<Object>> {
+        self.failure.take()
+    }
+}
+
+impl Handler for Handling {
+    fn wake(&self) {
+        self.waiting.wake_all();
+    }
+
+    fn cancel(&self, reason: Reason) {
+        if let (Reason::Disconnected, Some(request)) = (reason, self.request.get()) {
+            // As with PHP's other servers the script goes on, and exits when it prints something, unless `ignore_user_abort` is set.
+            if let Some(request) = request.upgrade() {
+                request.is_aborted();
+            }
+            return;
+        }
+        let reason = match (reason, self.server.upgrade()) {
+            (Reason::Shutdown, Some(server)) => {
+                errors::stopped(&server.stop_text.borrow(), server.ended_with.borrow().as_deref())
+            }
+            _ => errors::cancellation(&self.exchange, reason),
+        };
+        self.cancel_scope(&reason);
+    }
+}

@@ -1,0 +1,134 @@
+//! The state of a server: that of an object of the class, and what its coroutines share.
+
+use crate::classes::{Methods, declare};
+use crate::driver::Events;
+use crate::log::Log;
+use crate::server_variables::Variables;
+use spindle_php::coroutine::WaitSet;
+use spindle_server::{Server as Core, Settings};
+use spindle_zend::{
+    Class, Collected, Instance, Object, Owned, PhpStatic, State, Thrown, ValueCell, exception, object_class,
+};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+
+/// The state of an object of the class.
+pub struct Server {
+    pub handler: ValueCell,
+    /// What is called when a fatal error has ended a request.
+    pub on_fatal_error: ValueCell,
+    pub log: Log,
+    /// Whether requests have a PHP request state each (worker mode).
+    pub is_worker: Cell<bool>,
+    /// What `$_SERVER` has in all requests.
+    pub variables: OnceCell<Variables>,
+    pub inner: OnceCell<Rc<Inner>>,
+}
+
+/// What the coroutines of a server share.
+pub struct Inner {
+    pub core: Core,
+    pub set: Rc<WaitSet>,
+    /// See [`Events`].
+    pub waits: Rc<Cell<bool>>,
+    pub addresses: RefCell<Vec<String>>,
+    pub is_running: Cell<bool>,
+    /// Why it stops, and the exception with which `run()` has ended.
+    pub stop_text: RefCell<String>,
+    pub ended_with: RefCell<Option<Owned<Object>>>,
+    /// The process in which it runs.
+    pub process: Cell<u32>,
+    /// A fatal error has ended a request: the process should end soon.
+    pub is_poisoned: Cell<bool>,
+    /// User code is still to be told that.
+    pub should_notify: Cell<bool>,
+    /// Failures of coroutines whose handler has ended.
+    pub failures: RefCell<Vec<Owned<Object>>>,
+}
+
+object_class!(pub static SERVER: Server = create);
+
+/// The servers of this request.
+static ALL: PhpStatic<RefCell<Vec<Weak<Inner>>>> = PhpStatic::new(RefCell::new(Vec::new()));
+
+/// Registers the class. At module start.
+pub fn register(methods: Methods) {
+    declare(&SERVER, create, c"Async\\Http\\Server", methods, &[]);
+}
+
+/// Closes all connections and sockets. At the end of the request.
+pub fn close_all() {
+    for server in ALL.take() {
+        if let Some(server) = server.upgrade() {
+            server.core.close();
+            server.failures.take();
+        }
+    }
+}
+
+impl State for Server {
+    fn new(_: Class) -> Server {
+        Server {
+            handler: ValueCell::new(),
+            on_fatal_error: ValueCell::new(),
+            is_worker: Cell::new(false),
+            variables: OnceCell::new(),
+            log: Log::default(),
+            inner: OnceCell::new(),
+        }
+    }
+
+    fn free(this: &Instance<Server>) {
+        if let Some(inner) = this.inner.get() {
+            inner.core.close();
+        }
+    }
+
+    fn collect(&self, values: &mut Collected) {
+        values.cell(&self.handler);
+        values.cell(&self.on_fatal_error);
+        values.cell(&self.log.to);
+    }
+}
+
+impl Server {
+    /// The state that the constructor has created.
+    ///
+    /// # Errors
+    /// The constructor has not run.
+    pub fn inner(&self) -> Result<&Rc<Inner>, Thrown> {
+        self.inner.get().ok_or_else(|| exception::throw_error("The server was not constructed"))
+    }
+}
+
+impl Inner {
+    /// Returns a server that listens nowhere.
+    pub fn new(settings: Settings) -> Rc<Inner> {
+        let (set, waits) = (Rc::new(WaitSet::new()), Rc::new(Cell::new(false)));
+        let events = Events { set: Rc::clone(&set), waits: Rc::clone(&waits) };
+        let inner = Rc::new(Inner {
+            core: Core::new(settings, Box::new(events)),
+            set,
+            waits,
+            addresses: RefCell::default(),
+            is_running: Cell::new(false),
+            stop_text: RefCell::default(),
+            ended_with: RefCell::default(),
+            process: Cell::new(0),
+            is_poisoned: Cell::new(false),
+            should_notify: Cell::new(false),
+            failures: RefCell::default(),
+        });
+        let mut all = ALL.borrow_mut();
+        all.retain(|server| server.strong_count() > 0);
+        all.push(Rc::downgrade(&inner));
+        inner
+    }
+
+    /// Ends the wait of `run()`.
+    pub fn wake(&self) {
+        if self.waits.replace(false) {
+            self.set.wake();
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Which requests get a handler, and when; and what the owner is told of handlers.
+
+use crate::connections::Connections;
+use crate::exchange::{Exchange, Reason};
+use crate::log::Entry;
+use crate::response::{Body, Head};
+use crate::shared::Shared;
+use http::StatusCode;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// The handler of a request, as the server knows it: see [`Exchange::set_handler`].
+pub trait Handler {
+    /// What it waits for is available, or never will be: it tries again.
+    fn wake(&self);
+
+    /// It is to return soon.
+    fn cancel(&self, reason: Reason);
+}
+
+/// An event for the owner.
+pub enum Event {
+    /// A request is to be handled; [`Exchange::finish_handler`] is called in any case.
+    Begin(Rc<Exchange>),
+    /// A request is finished; only after [`Server::log_requests`](crate::Server::log_requests).
+    Log(Box<Entry>),
+}
+
+/// An event for the owner, or a message to a handler.
+enum Notice {
+    Event(Event),
+    Wake(Rc<Exchange>),
+    Cancel(Rc<Exchange>, Reason),
+}
+
+/// How quickly requests leave the queue.
+#[derive(Default)]
+struct Pace {
+    since: Cell<u64>,
+    begun: Cell<u64>,
+}
+
+impl Pace {
+    /// How many must have begun before a pace is known.
+    const LEAST: u64 = 16;
+    /// After this many the older half is forgotten.
+    const MOST: u64 = 256;
+
+    /// The queue was empty.
+    fn restart(&self, now: u64) {
+        self.since.set(now);
+        self.begun.set(0);
+    }
+
+    /// A request that has waited begins.
+    fn record(&self, now: u64) {
+        self.begun.set(self.begun.get() + 1);
+        if self.begun.get() >= Self::MOST {
+            self.begun.set(Self::MOST / 2);
+            self.since.set(now - now.saturating_sub(self.since.get()) / 2);
+        }
+    }
+
+    /// Estimates how long a request would wait behind `others`; `None` while the pace is unknown.
+    fn wait(&self, others: usize, now: u64) -> Option<u64> {
+        let elapsed = u128::from(now.saturating_sub(self.since.get()));
+        let known = others > 0 && self.begun.get() >= Self::LEAST;
+        let wait = known.then(|| elapsed * (others as u128 + 1) / u128::from(self.begun.get()))?;
+        Some(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
+}
+
+/// The requests of a server.
+pub struct Dispatcher {
+    pub shared: Rc<Shared>,
+    pub connections: Connections,
+    notices: RefCell<VecDeque<Notice>>,
+    /// Requests that wait for a handler.
+    queue: RefCell<VecDeque<Rc<Exchange>>>,
+    pace: Pace,
+    /// Those whose handlers run, and how many of them have a WebSocket.
+    running: RefCell<Slab<Rc<Exchange>>>,
+    pub websockets: Cell<usize>,
+    pub is_in_turn: Cell<bool>,
+    pub is_logged: Cell<bool>,
+}
+
+impl Dispatcher {
+    pub fn new(shared: Rc<Shared>) -> Rc<Dispatcher> {
+        Rc::new(Dispatcher {
+            connections: Connections::new(&shared),
+            shared,
+            notices: RefCell::default(),
+            queue: RefCell::default(),
+            pace: Pace::default(),
+            running: RefCell::default(),
+            websockets: Cell::new(0),
+            is_in_turn: Cell::new(false),
+            is_logged: Cell::new(false),
+        })
+    }
+
+    fn push(&self, event: Event) {
+        self.notices.borrow_mut().push_back(Notice::Event(event));
+    }
+
+    /// Has a handler woken.
+    pub fn wake_handler(&self, exchange: Rc<Exchange>) {
+        self.notices.borrow_mut().push_back(Notice::Wake(exchange));
+    }
+
+    /// Has a handler cancelled.
+    pub fn cancel_handler(&self, exchange: Rc<Exchange>, reason: Reason) {
+        self.notices.borrow_mut().push_back(Notice::Cancel(exchange, reason));
+    }
+
+    /// Takes the next event. Wakes and cancels the handlers that come before it.
+    pub fn next_event(&self) -> Option<Event> {
+        loop {
+            let next = self.notices.borrow_mut().pop_front();
+            match next? {
+                Notice::Event(event) => return Some(event),
+                Notice::Wake(exchange) => {
+                    exchange.handler().inspect(|handler| handler.wake());
+                }
+                Notice::Cancel(exchange, reason) => {
+                    exchange.handler().inspect(|handler| handler.cancel(reason));
+                }
+            }
+        }
+    }
+
+    /// Adds an event for a request that is over, if the owner wants that.
+    pub fn log(&self, entry: impl FnOnce() -> Entry) {
+        if self.is_logged.get() {
+            self.push(Event::Log(Box::new(entry())));
+        }
+    }
+
+    /// Wakes the owner if there is work, or if a drain is complete.
+    pub fn notify(&self) {
+        if !self.is_in_turn.get() && (self.has_work() || self.is_drained()) {
+            self.shared.event_loop.driver.wake();
+        }
+    }
+
+    pub fn has_work(&self) -> bool {
+        self.shared.event_loop.exec.has_ready() || !self.notices.borrow().is_empty()
+    }
+
+    /// Returns `true` if the server drains, and has neither connections nor handlers.
+    pub fn is_drained(&self) -> bool {
+        self.shared.is_draining() && self.connections.count() == 0 && self.running_count() == 0
+    }
+
+    pub fn running_count(&self) -> usize {
+        self.running.borrow().len()
+    }
+
+    pub fn queued_count(&self) -> usize {
+        self.queue.borrow().len()
+    }
+
+    /// Returns the exchanges whose handlers run, and whose clients are still there.
+    fn running(&self) -> Vec<Rc<Exchange>> {
+        let running = self.running.borrow();
+        running.iter().map(|(_, exchange)| exchange).filter(|exchange| !exchange.is_over()).cloned().collect()
+    }
+
+    /// Returns their handlers.
+    pub fn handlers(&self) -> Vec<Rc<dyn Handler>> {
+        self.running().iter().filter_map(|exchange| exchange.handler()).collect()
+    }
+
+    /// Cancels the handlers of all requests, also of those that have none yet.
+    pub fn cancel_all(&self, reason: Reason) {
+        let queued: Vec<_> = self.queue.borrow().iter().cloned().collect();
+        self.running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
+    }
+
+    /// Starts a handler for a request, or queues the request.
+    pub fn dispatch(&self, exchange: &Rc<Exchange>) {
+        if self.has_capacity() {
+            self.start(exchange);
+        } else if self.would_time_out() {
+            self.shared.refused.set(self.shared.refused.get() + 1);
+            exchange.refuse(StatusCode::SERVICE_UNAVAILABLE);
+        } else {
+            if self.queue.borrow().is_empty() {
+                self.pace.restart(self.shared.event_loop.now.get());
+            }
+            self.queue.borrow_mut().push_back(Rc::clone(exchange));
+        }
+    }
+
+    fn start(&self, exchange: &Rc<Exchange>) {
+        exchange.start(self.running.borrow_mut().insert(Rc::clone(exchange)));
+        self.push(Event::Begin(Rc::clone(exchange)));
+    }
+
+    /// Answers a request for a file.
+    pub fn answer_with_file(&self, exchange: &Rc<Exchange>, head: Head, body: Body) {
+        self.shared.files.set(self.shared.files.get() + 1);
+        exchange.respond(head, body);
+    }
+
+    /// A handler has returned: the next request may start.
+    pub fn handler_finished(&self, id: usize) {
+        let exchange = self.running.borrow_mut().try_remove(id);
+        drop(exchange);
+        self.start_queued();
+    }
+
+    /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
+    fn has_capacity(&self) -> bool {
+        self.running.borrow().len().saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
+    }
+
+    /// Starts queued requests while there is capacity.
+    pub fn start_queued(&self) {
+        while self.has_capacity() {
+            let next = self.queue.borrow_mut().pop_front();
+            let Some(next) = next else { return };
+            if next.is_queued() {
+                self.pace.record(self.shared.event_loop.now.get());
+                self.start(&next);
+            }
+        }
+    }
+
+    /// Returns `true` if a request queued now would be refused after `queue_timeout`, at the pace at which others have started since
+    /// the queue was last empty. Refused at once, it does not lengthen the queue, and its client can go elsewhere.
+    fn would_time_out(&self) -> bool {
+        let limit = self.shared.settings.queue_timeout;
+        limit > 0
+            && self
+                .pace
+                .wait(self.queue.borrow().len(), self.shared.event_loop.now.get())
+                .is_some_and(|wait| wait >= limit)
+    }
+
+    /// Removes a request from the queue.
+    pub fn remove_queued(&self, exchange: &Rc<Exchange>) {
+        self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
+    }
+
+    /// Forgets all requests. Of the events those remain that are logged.
+    pub fn clear(&self) {
+        self.connections.clear();
+        self.queue.take();
+        self.running.take();
+        self.notices.borrow_mut().retain(|notice| matches!(notice, Notice::Event(Event::Log(_))));
+    }
+}
