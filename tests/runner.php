@@ -15,15 +15,15 @@ function fail(string $why): never
 }
 
 /**
- * The options that a runner was given, as getopt() has them. With --help, and where there is something else, it prints the
- * comment at the top of the runner.
+ * The options that a runner was given, as getopt() has them: those that all know, and these. With --help, and where there is
+ * something else, it prints the comment at the top of the runner.
  *
  * @param list<string> $known
  * @return array<string, mixed>
  */
 function options(array $known): array
 {
-    $options = getopt('', [...$known, 'help'], $rest);
+    $options = getopt('', ['ext:', 'only:', 'list', 'help', ...$known], $rest);
     if (isset($options['help']) || $rest < $_SERVER['argc']) {
         preg_match('~^/\*\*?\n(.*?)\n \*/~ms', file_get_contents($_SERVER['argv'][0]), $found);
         fwrite(STDERR, preg_replace('/^ \* ?/m', '', $found[1]) . "\n");
@@ -32,11 +32,62 @@ function options(array $known): array
     return $options;
 }
 
+/**
+ * The names of the cases that are meant: those that match --only, of which there may be several. With --list they are printed,
+ * and the run ends.
+ *
+ * @param list<string> $names
+ * @return list<string>
+ */
+function meant(array $options, array $names): array
+{
+    $globs = (array) ($options['only'] ?? '*');
+    $names = array_values(array_filter($names, static fn (string $name) => array_filter($globs, static fn (string $glob) => fnmatch($glob, $name)) !== []));
+    if (isset($options['list'])) {
+        echo implode("\n", $names), "\n";
+        exit(0);
+    }
+    return $names;
+}
+
+/** What a case throws that cannot be tried here. */
+final class Skipped extends \Exception {}
+
+/**
+ * Runs the cases that are meant, each with what `$with` makes of its name, and closes. A case fails by an exception, and else may
+ * return something to tell.
+ *
+ * @param array<string, callable> $cases
+ */
+function run(array $options, array $cases, ?callable $with = null, ?callable $failed = null): never
+{
+    $counts = ['ok' => 0, 'FAIL' => 0, 'skip' => 0];
+    foreach (meant($options, array_keys($cases)) as $name) {
+        $since = hrtime(true);
+        try {
+            $told = $cases[$name](...($with ? [$with($name)] : []));
+            $word = 'ok';
+        } catch (Skipped $e) {
+            [$word, $told] = ['skip', $e->getMessage()];
+        } catch (\Exception $e) {
+            [$word, $told] = ['FAIL', str_replace("\n", "\n      ", $e->getMessage()) . "\n" . ($failed ? $failed($name) : '')];
+        } catch (\Error $e) {
+            [$word, $told] = ['FAIL', "$e"];
+        }
+        $counts[$word]++;
+        $told = $told === null ? sprintf('%.1f s', (hrtime(true) - $since) / 1e9) : rtrim($told);
+        printf("%-6s%s: %s\n", $word, $name, $told);
+        gc_collect_cycles();
+    }
+    close($counts['ok'], $counts['FAIL'], $counts['skip']);
+}
+
 /** The extension that is tested: the file that is named, SPINDLE_EXTENSION's, or what `make build` makes. */
 function extension(?string $named = null): string
 {
     $file = $named ?? (getenv('SPINDLE_EXTENSION') ?: dirname(__DIR__) . '/build/spindle.so');
-    return realpath($file) ?: fail("there is no $file; 'make build' makes it");
+    $is_listed = in_array('--list', $_SERVER['argv'], true);
+    return realpath($file) ?: ($is_listed ? '' : fail("there is no $file; 'make build' makes it"));
 }
 
 /**

@@ -1,4 +1,4 @@
-//! Checks of the tree that no compiler makes, which `make lint` runs, and what runs a suite of tests for the Makefile.
+//! The door to the suites of tests, and checks of the tree that no compiler makes, which `make lint` runs.
 
 use std::{
     env,
@@ -10,10 +10,12 @@ mod commits;
 mod dependencies;
 mod floors;
 mod json;
+mod judge;
 mod map;
 mod paths;
 mod rules;
-mod suite;
+mod suites;
+mod test;
 mod tree;
 mod version;
 
@@ -39,11 +41,9 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
     match &arguments[..] {
         [word, names @ ..] if word == "lint" => lint(names),
-        [word, name, command @ ..] if word == "suite" => suite::run(&root(), name, command),
+        [word, words @ ..] if word == "test" => test::run(&root(), words),
         _ => {
-            eprintln!(
-                "xtask suite NAME COMMAND...    runs a suite of tests; a skip that tests/may-skip does not name has failed"
-            );
+            eprintln!("{}", test::USAGE);
             eprintln!("xtask lint [CHECK...]          runs the checks named, or all of them:");
             for (name, about, _) in CHECKS {
                 eprintln!("  {name:<16} {about}");

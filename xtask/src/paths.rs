@@ -1,6 +1,7 @@
 //! Checks that what the documents mention exists: in all of them the targets of links, with their headings, and paths in `code`
 //! that begin with a folder of the project; in the guides for contributors also the ends of paths, names and `make` targets.
 
+use crate::suites::SUITES;
 use crate::tree::{self, SKIPPED};
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -122,7 +123,10 @@ impl Tree {
                     is_owner && source.words.contains(last)
                 })
             }
-            Mention::Target(target) => self.targets.contains(target),
+            Mention::Target(target) => {
+                let is_suite = |name| SUITES.iter().any(|suite| suite.name == name);
+                self.targets.contains(target) || target.strip_prefix("test-").is_some_and(is_suite)
+            }
         }
     }
 
@@ -213,7 +217,11 @@ fn mention(code: &str) -> Option<Mention> {
         let target = rest.split(' ').find(|word| !word.contains('='))?;
         return Some(Mention::Target(target.to_owned()));
     }
-    // A command is its first word, if that is a path: `tests/chaos/run --minutes 30`.
+    if let Some(rest) = code.strip_prefix("cargo xtask test ") {
+        let suite = rest.split(' ').find(|word| !word.starts_with("--"))?;
+        return suite.starts_with(|c: char| c.is_ascii_lowercase()).then(|| Mention::Target(format!("test-{suite}")));
+    }
+    // A command is its first word, if that is a path: `tests/faults/run --chaos`.
     let first = code.split(' ').next()?;
     let is_path = first.chars().all(|c| is_word(c) || "./-".contains(c)) && !first.starts_with('/');
     // `cases/NAME.php` stands for many.
@@ -242,7 +250,9 @@ mod tests {
         let path = |text: &str| Some(Mention::Path(text.to_owned()));
         assert_eq!(mention("hooks/net/recv.rs"), path("hooks/net/recv.rs"));
         assert_eq!(mention("recv.rs"), path("recv.rs"));
-        assert_eq!(mention("tests/chaos/run --minutes 30"), path("tests/chaos/run"));
+        assert_eq!(mention("tests/faults/run --chaos"), path("tests/faults/run"));
+        assert_eq!(mention("cargo xtask test --nightly faults"), Some(Mention::Target("test-faults".to_owned())));
+        assert_eq!(mention("cargo xtask test NAME -- OPTION..."), None);
         assert_eq!(mention("Core::park"), Some(Mention::Name("Core::park".to_owned())));
         assert_eq!(mention("make dev TESTS=..."), Some(Mention::Target("dev".to_owned())));
         assert_eq!(mention("make SEED=1 test"), Some(Mention::Target("test".to_owned())));

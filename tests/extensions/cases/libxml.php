@@ -1,5 +1,5 @@
 <?php
-// with: dom
+// needs: ext:dom
 namespace Extensions;
 
 check('libxml_set_external_entity_loader', static fn($_, int $n) => \libxml_set_external_entity_loader([on_demand('static function f() {}'), 'f']), in: 'libxml_set_external_entity_loader');

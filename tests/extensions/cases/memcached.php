@@ -1,6 +1,6 @@
 <?php
 // needs: memcached peer
-// with: igbinary msgpack
+// needs: ext:igbinary ext:msgpack
 namespace Extensions;
 
 $late = slowed(env('SPINDLE_MEMCACHED_PORT'));

@@ -1,5 +1,5 @@
 <?php
-// with: pdo_sqlite
+// needs: ext:pdo_sqlite
 namespace Extensions;
 
 final class Row

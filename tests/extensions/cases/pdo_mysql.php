@@ -1,6 +1,6 @@
 <?php
 // needs: mariadb peer
-// with: pdo
+// needs: ext:pdo
 namespace Extensions;
 
 $late = \str_replace('port=' . env('SPINDLE_MYSQL_PORT'), 'port=' . slowed(env('SPINDLE_MYSQL_PORT')), env('SPINDLE_MYSQL_DSN'));

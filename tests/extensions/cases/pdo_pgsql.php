@@ -1,6 +1,6 @@
 <?php
 // needs: postgres peer
-// with: pdo
+// needs: ext:pdo
 namespace Extensions;
 
 $late = \str_replace('port=' . env('SPINDLE_PG_PORT'), 'port=' . slowed(env('SPINDLE_PG_PORT')), env('SPINDLE_PG_DSN'));

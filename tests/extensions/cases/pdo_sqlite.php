@@ -1,5 +1,5 @@
 <?php
-// with: pdo
+// needs: ext:pdo
 namespace Extensions;
 
 $db = static function () {

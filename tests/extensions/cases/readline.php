@@ -1,5 +1,5 @@
 <?php
-// stdin
+// needs: stdin
 namespace Extensions;
 
 check('readline', static function ($_, int $n) { for ($i = 0; $i < 8; $i++) $all[] = \gettype(\readline()); return $all; }, in: 'readline');

@@ -1,5 +1,5 @@
 <?php
-// with: dom
+// needs: ext:dom
 namespace Extensions;
 
 function slow_double(string $text): string { pause(); return $text . $text; }

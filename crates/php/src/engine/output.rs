@@ -9,8 +9,8 @@
 //!
 //! Output of a coroutine that belongs to a request of PHP's own goes to that request's client.
 
-use crate::isolation::sapi;
 use crate::engine::no_throw;
+use crate::isolation::sapi;
 use crate::runtime::{pending_cancel, scheduler, suspension};
 use spindle_interpose::wait::turns;
 use spindle_zend::{

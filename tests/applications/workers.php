@@ -1,0 +1,350 @@
+<?php
+/*
+ * Asks applications of Symfony's kernel and of Slim in worker mode, 32 requests at once, what they answer under php-fpm.
+ *
+ *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--keep]
+ *
+ * 32 visitors, each with cookies of its own, ask for the same pages as under php-fpm without Spindle: forms, sessions, a
+ * login, uploads, streams, errors, scripts that exit. The status, the headers and the body of each answer must be equal, but
+ * for the date, the names of sessions and tokens that are drawn. In worker mode this is repeated with coroutines in an order
+ * that is drawn from each of the seeds.
+ *
+ * The frameworks are the distribution's packages, unpacked (fetch) and not installed. The last line is
+ * "workers: N passed, N failed, N skipped".
+ */
+
+declare(strict_types=1);
+
+namespace Applications;
+
+require dirname(__DIR__) . '/sapi/fastcgi.php';
+
+const VISITORS = 32;
+/** Headers of the connection and of the moment. */
+const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
+
+define('WORK', \Runner\work('workers', isset($options['keep'])));
+mkdir(WORK . '/sessions');
+mkdir(WORK . '/symfony');
+file_put_contents(WORK . '/file.bin', str_repeat(implode('', array_map(chr(...), range(0, 255))), 1000));
+touch(WORK . '/file.bin', 1_700_000_000);
+
+final readonly class Request
+{
+    /** @param array<string, string> $headers */
+    public function __construct(public string $path, public string $method = 'GET', public string $body = '', public array $headers = []) {}
+
+    public static function form(string $path, array $fields): self
+    {
+        return new self($path, 'POST', http_build_query($fields), ['Content-Type' => 'application/x-www-form-urlencoded']);
+    }
+
+    /** @param list<array{string, string, string}> $files name, name of the file, content */
+    public static function upload(string $path, array $fields, array $files): self
+    {
+        $body = '';
+        foreach ($fields as $name => $value) {
+            $body .= "--limit\r\nContent-Disposition: form-data; name=\"$name\"\r\n\r\n$value\r\n";
+        }
+        foreach ($files as [$name, $file, $content]) {
+            $body .= "--limit\r\nContent-Disposition: form-data; name=\"$name\"; filename=\"$file\"\r\nContent-Type: text/x-test\r\n\r\n$content\r\n";
+        }
+        return new self($path, 'POST', "$body--limit--\r\n", ['Content-Type' => 'multipart/form-data; boundary=limit']);
+    }
+}
+
+/** An answer: headers as pairs of a lower-case name and a value, in order. */
+final class Answer
+{
+    /** @param list<array{string, string}> $headers */
+    public function __construct(public readonly int $status, public readonly array $headers, public readonly string $body) {}
+
+    /** The value of a form's field in it. */
+    public function field(string $name): string
+    {
+        return preg_match('/name="' . preg_quote($name) . '" value="([^"]*)"/', $this->body, $found) ? $found[1] : '';
+    }
+
+    /** What is compared: the headers in the order of their names. */
+    public function __toString(): string
+    {
+        $lines = [];
+        foreach ($this->headers as [$name, $value]) {
+            // A server may tell the length where PHP does not; it is checked by the client then.
+            if (!in_array($name, LEFT_OUT, true) && $name !== 'content-length') {
+                $now = $name === 'expires' && abs(strtotime($value) - time()) < 3600;
+                $lines[$name][] = $now ? 'NOW' : preg_replace(['/^(PHPSESSID=)[^;]+/', '/expires=[^;]+(?=; Max-Age=0)/'], ['$1SESSION', 'expires=PAST'], "$value");
+            }
+        }
+        ksort($lines);
+        $text = "$this->status\n";
+        foreach ($lines as $name => $values) {
+            $text .= implode('', array_map(static fn (string $value) => "$name: $value\n", $values));
+        }
+        // Tokens are masked each time they are shown; what they are made of, and session ids, are drawn.
+        $body = preg_replace(['/(name="(?:_csrf_token|token)" value=")[^"]*/', '~("_csrf\\\\/[^"]*":")[^"]*~', '/PHPSESSID":"[^"]*/', '~/php[A-Za-z0-9]{6}"~'],
+            ['$1TOKEN', '$1TOKEN', 'PHPSESSID":"SESSION', '/phpXXXXXX"'], $this->body);
+        return "$text\n$body";
+    }
+}
+
+/** Keeps the cookies of a visitor, and adds them to its requests. */
+final class Visitor
+{
+    /** @var array<string, string> */
+    private array $cookies = [];
+    /** @var list<Answer> */
+    public array $answers = [];
+    /** @var list<string> */
+    public array $asked = [];
+
+    /** @param \Generator<int, Request, Answer, void> $requests */
+    public function __construct(public readonly int $number, private readonly \Generator $requests) {}
+
+    public function next(): ?Request
+    {
+        if (!$this->requests->valid()) {
+            return null;
+        }
+        $request = $this->requests->current();
+        $this->asked[] = "$request->method $request->path";
+        $headers = $request->headers + ['Host' => 'applications.test', 'User-Agent' => "visitor $this->number", 'X-N' => "n$this->number",
+            'Accept' => 'text/html, application/json;q=0.9'];
+        if ($this->cookies !== []) {
+            $headers['Cookie'] = implode('; ', array_map(static fn ($name, $value) => "$name=$value", array_keys($this->cookies), $this->cookies));
+        }
+        return new Request($request->path, $request->method, $request->body, $headers);
+    }
+
+    public function answered(Answer $answer): void
+    {
+        $this->answers[] = $answer;
+        foreach ($answer->headers as [$name, $value]) {
+            if ($name === 'set-cookie' && preg_match('/^([^=]+)=([^;]*)/', $value, $found)) {
+                $this->cookies[$found[1]] = $found[2];
+                if ($found[2] === '' || $found[2] === 'deleted') {
+                    unset($this->cookies[$found[1]]);
+                }
+            }
+        }
+        $this->requests->send($answer);
+    }
+}
+
+/** @return \Generator<int, Request, Answer, void> */
+function slim(int $n): \Generator
+{
+    yield new Request("/?n=v$n");
+    yield new Request("/hello/guest$n?n=v$n");
+    yield new Request("/count?n=v$n");
+    yield new Request("/count?n=w$n");
+    yield Request::form("/form?n=v$n", ['n' => $n, 'text' => "ä & $n"]);
+    yield new Request("/json?n=v$n", 'POST', json_encode(['n' => $n, 'list' => range(0, $n)]), ['Content-Type' => 'application/json']);
+    yield Request::upload("/upload?n=v$n", ['f' => "v$n"], [['one', "file$n.txt", str_repeat("v$n", 5000)], ['more[]', 'a.bin', "\0\r\n$n"], ['more[]', 'b.bin', '']]);
+    yield new Request("/cookies?n=v$n");
+    yield new Request("/cookies?n=w$n");
+    yield new Request("/nothing/$n?n=v$n");
+    yield new Request("/json?n=v$n");
+    yield new Request("/fails?n=v$n");
+    yield new Request("/left/v$n?n=v$n");
+    yield new Request("/printed?n=v$n");
+    yield new Request("/stream?n=v$n");
+    yield new Request("/item/$n?n=v$n", 'PUT', "body$n");
+    yield new Request("/item/$n?n=v$n", 'DELETE');
+    yield new Request("/hello/guest$n?n=v$n", 'HEAD');
+    yield new Request("/count?n=x$n");
+}
+
+/** @return \Generator<int, Request, Answer, void> */
+function symfony(int $n): \Generator
+{
+    yield new Request("/?n=v$n");
+    yield new Request("/hello/guest$n?n=v$n");
+    yield new Request("/account?n=v$n");
+    $login = yield new Request("/login?n=v$n");
+    yield Request::form("/login?n=v$n", ['_username' => "user$n", '_password' => 'wrong', '_csrf_token' => $login->field('_csrf_token')]);
+    $login = yield new Request("/login?n=v$n");
+    yield Request::form("/login?n=v$n", ['_username' => "user$n", '_password' => "secret$n", '_csrf_token' => $login->field('_csrf_token')]);
+    yield new Request("/account?n=v$n");
+    yield new Request("/even?n=v$n");
+    yield new Request("/count?n=v$n");
+    yield new Request("/count?n=w$n");
+    $form = yield new Request("/form?n=v$n");
+    yield Request::form("/form?n=v$n", ['token' => 'wrong', 'f' => ['n' => "$n"]]);
+    yield Request::form("/form?n=v$n", ['token' => $form->field('token'), 'f' => ['n' => "$n", 'list' => ['a', 'ä']]]);
+    yield new Request("/form?n=v$n");
+    yield new Request("/form?n=v$n");
+    yield new Request("/json?n=v$n", 'POST', json_encode(['n' => $n, 'list' => range(0, $n)]), ['Content-Type' => 'application/json']);
+    yield new Request("/json?n=v$n", 'POST', '{malformed', ['Content-Type' => 'application/json']);
+    yield new Request("/cookies?n=v$n");
+    yield new Request("/cookies?n=w$n");
+    yield new Request("/stream?n=v$n");
+    yield new Request("/file?n=v$n");
+    yield new Request("/file?n=v$n", 'GET', '', ['Range' => "bytes=$n-" . 1000 * $n + 500]);
+    yield new Request("/file?n=v$n", 'GET', '', ['Range' => 'bytes=999999999-']);
+    yield new Request("/cached?n=v$n");
+    yield new Request("/cached?n=v$n", 'GET', '', ['If-None-Match' => '"' . md5("v$n") . '"']);
+    yield Request::upload("/upload?n=v$n", ['f' => "v$n"], [['one', "file$n.txt", str_repeat("v$n", 5000)], ['more[]', 'a.bin', "\0\r\n$n"]]);
+    yield new Request("/fails?n=v$n");
+    yield new Request("/teapot?n=v$n");
+    yield new Request("/nothing/$n?n=v$n");
+    yield new Request("/forward?n=v$n");
+    yield new Request("/printed?n=v$n");
+    yield new Request("/left/v$n?n=v$n");
+    yield new Request("/warned?n=v$n");
+    yield Request::form("/globals?n=v$n&a[]=1&a[x]=2", ['p' => "v$n", 'q' => ['r' => "$n"]]);
+    yield new Request("/globals?n=v$n", 'PUT', "input$n", ['Content-Type' => 'text/plain', 'Authorization' => 'Basic ' . base64_encode("user$n:secret$n")]);
+    yield new Request("/item/$n?n=v$n", 'PUT');
+    yield new Request("/item/$n?n=v$n", 'DELETE');
+    yield Request::form("/item/$n?n=v$n", ['_method' => 'DELETE']);
+    yield new Request("/item/$n?n=v$n");
+    yield new Request("/hello/guest$n?n=v$n", 'HEAD');
+    yield new Request("/count?n=x$n");
+    yield new Request("/logout?n=v$n");
+    yield new Request("/account?n=v$n");
+    yield new Request("/account?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:secret$n")]);
+    yield new Request("/account?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:wrong")]);
+}
+
+/** @return list<Visitor> */
+function visitors(string $application): array
+{
+    return array_map(static fn (int $n) => new Visitor($n, (__NAMESPACE__ . "\\$application")($n)), range(0, VISITORS - 1));
+}
+
+/** Settings of PHP that are the same for both. */
+function settings(string $application): array
+{
+    $settings = ['include_path' => '.:' . LIBRARIES, 'session.save_path' => WORK . '/sessions', 'session.gc_probability' => '0', 'date.timezone' => 'UTC',
+        'display_errors' => '0', 'log_errors' => '1', 'error_log' => WORK . "/$application.log",
+        'error_reporting' => (string) (E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED), 'variables_order' => 'EGPCS', 'upload_tmp_dir' => WORK,
+        'auto_prepend_file' => ''];
+    $modules = [];
+    foreach (['ctype', 'mbstring', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
+        if (is_file(PHP_EXTENSION_DIR . "/$name.so")) {
+            $modules[] = "extension=$name";
+        }
+    }
+    return [...$modules, ...$settings];
+}
+
+/** @return list<Visitor> that have been answered by php-fpm, one after the other */
+function underFpm(string $application): array
+{
+    $program = current(glob('/usr/sbin/php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION)) ?: '/usr/sbin/php-fpm';
+    putenv("WORKER_MODE_APPLICATION=$application");
+    putenv('WORKER_MODE_FOLDER=' . WORK);
+    $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no']);
+    $script = __DIR__ . '/worker-mode/front.php';
+    $all = visitors($application);
+    foreach ($all as $visitor) {
+        $connection = $fpm->connect();
+        while ($request = $visitor->next()) {
+            $headers = [];
+            foreach ($request->headers as $name => $value) {
+                $headers[(strcasecmp($name, 'Content-Type') ? 'HTTP_' : '') . strtoupper(strtr($name, '-', '_'))] = $value;
+            }
+            [$path, $query] = explode('?', $request->path) + [1 => ''];
+            $answer = $connection->get($script, $query, $request->body, $headers + ['REQUEST_METHOD' => $request->method, 'REQUEST_URI' => $request->path,
+                'SCRIPT_NAME' => '/front.php', 'DOCUMENT_ROOT' => dirname($script), 'CONTENT_TYPE' => '', 'REQUEST_SCHEME' => 'http',
+                'SERVER_NAME' => 'applications.test', 'SERVER_PORT' => '80', 'CONTENT_LENGTH' => $request->body === '' ? '' : (string) strlen($request->body)])
+                ?? \Runner\fail("php-fpm has not answered $request->path");
+            $lines = array_filter(explode("\r\n", $answer->headers));
+            $pairs = array_map(static fn (string $line) => [strtolower(strstr($line, ':', true)), ltrim(substr(strstr($line, ':'), 1))], array_values($lines));
+            // Servers send no bodies that must not be.
+            $body = $request->method === 'HEAD' || in_array($answer->status, [204, 304], true) ? '' : $answer->body;
+            $visitor->answered(new Answer($answer->status, $pairs, $body));
+        }
+    }
+    return $all;
+}
+
+/** @return array{list<Visitor>, string} that have been answered in worker mode, all at once; and what the server says at its end */
+function inWorkerMode(string $application, int $seed): array
+{
+    $command = [PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', "async.seed=$seed"];
+    foreach (settings($application) as $key => $value) {
+        array_push($command, '-d', is_int($key) ? $value : "$key=$value");
+    }
+    $server = proc_open([...$command, __DIR__ . '/worker-mode/serve.php'], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes,
+        env_vars: ['WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
+    $address = trim((string) fgets($pipes[1])) ?: \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr') . @file_get_contents(WORK . "/$application.log"));
+    $all = visitors($application);
+    $multi = curl_multi_init();
+    $under_way = [];
+    $ask = static function (Visitor $visitor) use ($multi, $address, &$under_way): void {
+        if (!$request = $visitor->next()) {
+            return;
+        }
+        $curl = curl_init("http://$address$request->path");
+        $headers = $received = [];
+        foreach ($request->headers + ['Content-Type' => '', 'Expect' => ''] as $name => $value) {
+            $headers[] = $value === '' ? "$name:" : "$name: $value";
+        }
+        curl_setopt_array($curl, [CURLOPT_RETURNTRANSFER => true, CURLOPT_HTTPHEADER => $headers, CURLOPT_TIMEOUT => 120, CURLOPT_NOBODY => $request->method === 'HEAD',
+            CURLOPT_HEADERFUNCTION => static function ($curl, string $line) use (&$received): int {
+                if (str_contains($line, ':')) {
+                    $received[] = [strtolower(strstr($line, ':', true)), trim(substr(strstr($line, ':'), 1))];
+                }
+                return strlen($line);
+            }]);
+        if ($request->method !== 'GET' && $request->method !== 'HEAD') {
+            curl_setopt_array($curl, [CURLOPT_CUSTOMREQUEST => $request->method] + ($request->body === '' ? [] : [CURLOPT_POSTFIELDS => $request->body]));
+        }
+        curl_multi_add_handle($multi, $curl);
+        $under_way[spl_object_id($curl)] = [$curl, $visitor, &$received];
+    };
+    array_map($ask, $all);
+    while ($under_way !== []) {
+        curl_multi_exec($multi, $running);
+        while ($done = curl_multi_info_read($multi)) {
+            [$curl, $visitor, $received] = $under_way[spl_object_id($done['handle'])];
+            unset($under_way[spl_object_id($curl)]);
+            $body = (string) curl_multi_getcontent($curl);
+            curl_multi_remove_handle($multi, $curl);
+            $why = $done['result'] === CURLE_OK ? '' : "\n" . curl_strerror($done['result']) . "\n" . file_get_contents(WORK . '/stderr');
+            $visitor->answered(new Answer(curl_getinfo($curl, CURLINFO_RESPONSE_CODE), $received, "$body$why"));
+            $ask($visitor);
+        }
+        $running && curl_multi_select($multi, 1);
+    }
+    proc_terminate($server, SIGTERM);
+    $rest = trim(stream_get_contents($pipes[1]));
+    $status = proc_close($server);
+    return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
+}
+
+$applications = ['slim' => ['php-slim'], 'symfony' => ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml']];
+$applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
+$missing = missing(...array_merge(...array_values($applications)));
+$passed = $failed = $skipped = 0;
+foreach ($applications as $name => $packages) {
+    $lacks = array_filter($missing, static fn (string $line) => in_array(strstr($line, ':', true), $packages, true));
+    if ($lacks !== []) {
+        echo "SKIPPED: $name: ", current($lacks), "\n";
+        $skipped++;
+        continue;
+    }
+    $expected = underFpm($name);
+    foreach (array_map(intval(...), explode(' ', $options['seeds'] ?? '0 1 2')) as $seed) {
+        [$found, $rest] = inWorkerMode($name, $seed);
+        $differ = [];
+        foreach ($expected as $n => $visitor) {
+            foreach ($visitor->answers as $i => $answer) {
+                $other = (string) ($found[$n]->answers[$i] ?? 'no answer');
+                if ((string) $answer !== $other) {
+                    $differ[preg_replace('/[\d?].*/', '', $visitor->asked[$i])] ??= "visitor $n, {$visitor->asked[$i]}:\n--- php-fpm\n" . substr((string) $answer, 0, 800) . "\n--- worker mode\n" . substr($other, 0, 800);
+                }
+            }
+        }
+        $at_once = preg_match('/^(\d+) at once, 0 left$/', $rest, $most) ? (int) $most[1] : 0;
+        if ($differ === [] && $at_once >= VISITORS / 2) {
+            $passed++;
+            echo "ok    $name, order $seed: ", array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found)), " answers, $at_once at once\n";
+        } else {
+            $failed++;
+            echo "FAIL  $name, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n";
+        }
+    }
+}
+\Runner\close($passed, $failed, $skipped, 'workers');

@@ -1,0 +1,254 @@
+//! Runs suites of tests by their names, and lists them.
+
+use std::{
+    collections::HashMap,
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    judge,
+    suites::{PRELUDE, SUITES, Suite},
+};
+
+pub const USAGE: &str = "\
+xtask test [NAME...] [-- OPTION...]   runs suites of tests, with options of their own; without a name those of `make test`
+xtask test --nightly [NAME...]        runs them, or all that have more to tell by night, with what takes its time
+xtask test --stall [NAME...]          runs them while their PHP processes stand still now and then: what depends on milliseconds fails
+xtask test --list                     lists the suites; with names, or with --cases, the cases of these, or of all
+    SEED is what tests draw from: a number (7), or `random`. SPINDLE_EXTENSION names a module to test in place of the release
+    build. A skip that tests/may-skip does not name, and a suite without its closing line, have failed.";
+
+pub fn run(root: &Path, words: &[String]) -> ExitCode {
+    let mut words = words.splitn(2, |word| word == "--");
+    let (words, options) = (words.next().unwrap_or_default(), words.next());
+    let (flags, names): (Vec<_>, Vec<_>) = words.iter().map(String::as_str).partition(|word| word.starts_with('-'));
+    if let Some(unknown) = flags.iter().find(|flag| !["--list", "--cases", "--nightly", "--stall"].contains(flag)) {
+        return wrong(&format!("there is no option {unknown}\n{USAGE}"));
+    }
+    if let Some(unknown) = names.iter().find(|name| SUITES.iter().all(|suite| suite.name != **name)) {
+        return wrong(&format!("there is no suite {unknown}: `cargo xtask test --list` has their names"));
+    }
+    let nightly = flags.contains(&"--nightly");
+    let is_meant = |suite: &Suite| match &names[..] {
+        [] if flags.contains(&"--list") || flags.contains(&"--cases") => true,
+        [] => suite.options(nightly).is_some(),
+        names => names.contains(&suite.name),
+    };
+    let door = Door {
+        root,
+        target: target(root),
+        seed: seed(),
+        nightly,
+        stall: flags.contains(&"--stall"),
+        options,
+        made: HashMap::new(),
+    };
+    let meant = SUITES.iter().filter(|suite| is_meant(suite));
+    match (flags.contains(&"--cases"), flags.contains(&"--list")) {
+        (false, false) => door.run_all(meant.collect(), names.is_empty()),
+        (false, true) if names.is_empty() => door.list(),
+        _ => door.list_cases(meant),
+    }
+}
+
+fn wrong(why: &str) -> ExitCode {
+    eprintln!("xtask: {why}");
+    ExitCode::from(2)
+}
+
+fn target(root: &Path) -> PathBuf {
+    root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// Returns what tests draw from: the same each time, so that a change is judged by the same lots as the one before. With `random`,
+/// and for a while, they are to find what none has seen.
+fn seed() -> String {
+    match env::var("SEED") {
+        Ok(word) if word == "random" => {
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.subsec_nanos().max(1)).to_string()
+        }
+        Ok(number) if !number.is_empty() => number,
+        _ => "7".to_owned(),
+    }
+}
+
+impl Suite {
+    /// Returns the options in `make test`, or where there is time.
+    fn options(&self, nightly: bool) -> Option<&'static str> {
+        if nightly { self.nightly } else { self.daily }
+    }
+}
+
+struct Door<'a> {
+    root: &'a Path,
+    target: PathBuf,
+    seed: String,
+    nightly: bool,
+    stall: bool,
+    /// What follows `--`.
+    options: Option<&'a [String]>,
+    /// Whether what suites need could be made, by its commands.
+    made: HashMap<&'static str, bool>,
+}
+
+impl Door<'_> {
+    /// Returns the command that runs a text of bash.
+    fn bash(&self, text: &str) -> Command {
+        self.prepared(Command::new("bash"), text)
+    }
+
+    /// Completes a command that is given the arguments of bash.
+    fn prepared(&self, mut command: Command, text: &str) -> Command {
+        command.current_dir(self.root).env("SEED", &self.seed).env("TARGET", &self.target);
+        if env::var_os("CARGO").is_none() {
+            command.env("CARGO", "cargo");
+        }
+        command.args(["-c", &format!("{PRELUDE}{text}"), "test"]);
+        command
+    }
+
+    fn list(&self) -> ExitCode {
+        for suite in SUITES {
+            let when = match (suite.daily, suite.nightly) {
+                (Some(_), None) => "make test",
+                (Some(_), Some(_)) => "both",
+                _ => "nightly",
+            };
+            println!("{:<14} {when:<10} {}", suite.name, suite.tells);
+            if suite.nightly.is_some() {
+                println!("{:25} {}", "", self.last(suite));
+            }
+        }
+        ExitCode::SUCCESS
+    }
+
+    fn list_cases<'s>(&self, suites: impl Iterator<Item = &'s Suite>) -> ExitCode {
+        let mut status = ExitCode::SUCCESS;
+        for suite in suites {
+            println!("== {}", suite.name);
+            if !self.bash(suite.cases).status().is_ok_and(|status| status.success()) {
+                status = ExitCode::FAILURE;
+            }
+        }
+        status
+    }
+
+    /// Runs suites, one after the other: also after one that has failed, so that one run tells all.
+    fn run_all(mut self, suites: Vec<&'static Suite>, all: bool) -> ExitCode {
+        let failed: Vec<_> = suites.iter().filter(|suite| !self.run_one(suite)).map(|suite| suite.name).collect();
+        if suites.len() > 1 {
+            if failed.is_empty() {
+                println!("All suites passed.");
+            } else {
+                println!("Suites that failed, each with its own closing line above: {}", failed.join(", "));
+            }
+        }
+        if all && !self.nightly {
+            for suite in SUITES.iter().filter(|suite| suite.nightly.is_some()) {
+                println!("Not among them: cargo xtask test --nightly {}, which {}", suite.name, self.last(suite));
+            }
+        }
+        if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    /// Returns `true` if the suite has passed.
+    fn run_one(&mut self, suite: &'static Suite) -> bool {
+        println!("== {}: {}", suite.name, suite.tells);
+        let run = if self.make(suite.needs) {
+            suite.run.to_owned()
+        } else {
+            format!("echo 'FAILED: {}'; echo '0 passed, 1 failed'; exit 1", suite.needs)
+        };
+        let own = suite.options(self.nightly || suite.daily.is_none()).filter(|_| self.options.is_none());
+        let own = own.unwrap_or_default();
+        let shell = if self.stall {
+            let mut stalled = Command::new("php");
+            stalled.args(["tests/stall.php", "bash"]);
+            stalled
+        } else {
+            Command::new("bash")
+        };
+        let mut command = self.prepared(shell, &format!("set -- {own} \"$@\"\n{run}"));
+        command.args(self.options.unwrap_or_default());
+        let closing = judge::run(self.root, suite.name, &mut command);
+        if let Some(closing) = &closing
+            && self.options.is_none()
+            && suite.nightly == Some(own)
+        {
+            self.record(suite, &closing.to_string());
+        }
+        closing.is_some()
+    }
+
+    /// Makes what a suite needs, once. A module that SPINDLE_EXTENSION names is there.
+    fn make(&mut self, needs: &'static str) -> bool {
+        if needs.is_empty() || (needs.starts_with("make ") && env::var_os("SPINDLE_EXTENSION").is_some()) {
+            return true;
+        }
+        if let Some(made) = self.made.get(needs) {
+            return *made;
+        }
+        let made = self.bash(needs).status().is_ok_and(|status| status.success());
+        self.made.insert(needs, made);
+        made
+    }
+
+    // --- when the long ones have passed ---
+
+    fn note(&self, suite: &Suite) -> PathBuf {
+        self.target.join("passed").join(suite.name)
+    }
+
+    fn record(&self, suite: &Suite, closing: &str) {
+        let now = self.bash("date -u +%F; git rev-parse --short HEAD 2>/dev/null || :").output();
+        let now = now.map(|output| String::from_utf8_lossy(&output.stdout).replace('\n', " ")).unwrap_or_default();
+        let note = self.note(suite);
+        let written =
+            fs::create_dir_all(note.with_file_name("")).and_then(|()| fs::write(note, format!("{now}{closing}")));
+        if let Err(error) = written {
+            eprintln!("xtask: that {} has passed could not be written down: {error}", suite.name);
+        }
+    }
+
+    /// Says when a suite has passed last with its options of the night.
+    fn last(&self, suite: &Suite) -> String {
+        match fs::read_to_string(self.note(suite)) {
+            Ok(note) => format!("has passed last on {note}"),
+            Err(_) => "has not passed here yet".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{root, suites::SUITES};
+    use std::collections::HashSet;
+
+    #[test]
+    fn suites_have_names_of_their_own_runners_and_a_time() {
+        let mut names = HashSet::new();
+        for suite in SUITES {
+            assert!(names.insert(suite.name), "{} is there twice", suite.name);
+            assert!(suite.daily.is_some() || suite.nightly.is_some(), "{} is never run", suite.name);
+            assert!(!suite.tells.is_empty() && !suite.cases.is_empty(), "{}", suite.name);
+            let runners =
+                suite.run.split(|c: char| c.is_whitespace() || c == '"').filter(|word| word.starts_with("tests/"));
+            for runner in runners.filter(|word| !word.contains(['{', '*'])) {
+                assert!(root().join(runner).exists(), "{}: there is no {runner}", suite.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_of_skips_names_suites() {
+        let list = std::fs::read_to_string(root().join("tests/may-skip")).expect("tests/may-skip is there");
+        for line in list.lines().filter(|line| !line.starts_with('#')) {
+            for name in line.split(": ").next().unwrap_or_default().split(',') {
+                assert!(SUITES.iter().any(|suite| suite.name == name), "tests/may-skip: there is no suite {name}");
+            }
+        }
+    }
+}
