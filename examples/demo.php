@@ -2,7 +2,7 @@
 
 /**
  * Runs the page of a shop twice, as plain PHP (`dashboard.php`) and with Spindle (`dashboard-async.php`), and compares
- * time and result. `make demo` builds the extension and starts this.
+ * time and result. `make demo` builds an extension for it and starts this.
  *
  *     php examples/demo.php
  *     DEMO_SERVERS=1 php examples/demo.php     also asks a PostgreSQL, a MariaDB and a Redis of its own

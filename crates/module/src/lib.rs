@@ -10,7 +10,12 @@ use spindle_php_sys as sys;
 static ALLOCATOR: Blocks = Blocks;
 
 /// What further crates add to the extension.
-static PARTS: &[Part] = &[spindle_primitives::PART, spindle_tasks::PART, spindle_http::PART];
+static PARTS: &[Part] = &[
+    spindle_primitives::PART,
+    spindle_tasks::PART,
+    #[cfg(feature = "server")]
+    spindle_http::PART,
+];
 
 /// Returns what PHP looks for in an extension.
 #[unsafe(no_mangle)]
