@@ -157,7 +157,7 @@ fn main() {
         Err(why) => {
             let why = why.downcast_ref::<String>().map_or("bindgen panicked", String::as_str);
             refuse(&format!(
-                "no bindings of PHP's headers; libclang and clang's headers are needed (libclang-dev, clang): {why}"
+                "no bindings of PHP's headers; libclang and clang's headers are needed (clang): {why}"
             ))
         }
     };

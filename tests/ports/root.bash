@@ -24,7 +24,7 @@ native() { [ "$processor" = "$(dpkg --print-architecture)" ]; }
 packages="gcc libc6-dev make pkg-config ca-certificates procps strace openssl"
 modules="cli dev curl sqlite3 mbstring xml pgsql mysql"
 # A cross build takes the headers out of the root, and needs no compiler in it; nor do servers answer in time in an emulator.
-! native || packages+=" clang libclang-dev xz-utils postgresql mariadb-server-core mariadb-client-core redis-tools python3-pyftpdlib python3-openssl"
+! native || packages+=" clang xz-utils postgresql mariadb-server-core mariadb-client-core redis-tools python3-pyftpdlib python3-openssl"
 # Modules which the release may not have for this version yet.
 wanted="redis"
 
