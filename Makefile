@@ -119,7 +119,7 @@ lint: rust
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path bench/hyper/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy -p spindle-module --no-default-features -- -D warnings # of `make demo`
+	$(CARGO) clippy --workspace --no-default-features -- -D warnings # the module of `make demo`
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) xtask lint
 	scripts/gen-stub --check
