@@ -19,7 +19,7 @@ help: ## this list
 
 # --- using it --------------------------------------------------------------------------------------------------------
 
-# By a module of its own, without the HTTP server and with little optimization: it is compiled in a third of the time, and what
+# By a module of its own, without the HTTP server and with little optimization: compiling it is a quarter of the work, and what
 # the page waits for takes as long.
 .PHONY: demo
 demo: ## an ordinary PHP page, plain and with Spindle (DEMO_SERVERS=1: also PostgreSQL, MariaDB, Redis)
