@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-# Reports are to be read, and suites take processor time as their measure: one after the other, also with -j.
+# What runs at the same time is the business of `cargo xtask test`: one target after the other, also with -j.
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 

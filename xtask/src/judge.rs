@@ -6,7 +6,7 @@
 
 use std::{
     fmt, fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
 };
@@ -14,8 +14,8 @@ use std::{
 /// How the line of a skipped test begins.
 const SKIPPED: &[&str] = &["SKIPPED: ", "XFAILED: ", "skip ", "not run: ", "known difference: ", "unstable: "];
 
-/// Runs the command of a suite, and prints its lines. Returns how it has ended if it has passed.
-pub fn run(root: &Path, suite: &str, command: &mut Command) -> Option<Closing> {
+/// Runs the command of a suite, and hands on its lines. Returns how it has ended if it has passed.
+pub fn run(root: &Path, suite: &str, command: &mut Command, out: &mut dyn Write) -> Option<Closing> {
     let list = fs::read_to_string(root.join("tests/may-skip")).unwrap_or_default();
     let mut judge = Judge::new(may_skip(&list, suite));
     let succeeded = match command.stdout(Stdio::piped()).spawn() {
@@ -23,23 +23,22 @@ pub fn run(root: &Path, suite: &str, command: &mut Command) -> Option<Closing> {
             let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
             for line in output.split(b'\n') {
                 let Ok(line) = line else { break };
-                print(judge.read(line));
+                print(out, judge.read(line));
             }
             child.wait().is_ok_and(|status| status.success())
         }
         Err(error) => {
-            print([format!("{}: {error}", command.get_program().display()).into_bytes()]);
+            print(out, [format!("{}: {error}", command.get_program().display()).into_bytes()]);
             false
         }
     };
     let (complaints, closing) = judge.end(succeeded);
-    print(complaints.into_iter().map(String::into_bytes));
-    print([closing.to_string().into_bytes()]);
+    print(out, complaints.into_iter().map(String::into_bytes));
+    print(out, [closing.to_string().into_bytes()]);
     (succeeded && closing.failed == 0).then_some(closing)
 }
 
-fn print(lines: impl IntoIterator<Item = Vec<u8>>) {
-    let mut out = io::stdout().lock();
+fn print(out: &mut dyn Write, lines: impl IntoIterator<Item = Vec<u8>>) {
     for mut line in lines {
         line.push(b'\n');
         // Who reads this may have gone; the status is the result.

@@ -11,8 +11,10 @@ pub struct Suite {
     pub daily: Option<&'static str>,
     /// Its options where there is time, if it has more to tell then.
     pub nightly: Option<&'static str>,
-    /// Makes what it needs: is run once, before the first suite that needs it.
+    /// Makes what it needs: is run once, before all suites.
     pub needs: &'static str,
+    /// Whether none is to run beside it: it has two jobs of its own, or limits of time.
+    pub alone: bool,
     /// Prints the names of its cases.
     pub cases: &'static str,
 }
@@ -24,6 +26,7 @@ pub const SUITES: &[Suite] = &[
         tells: "the Rust tests, in and beside the crates: time as a number, hooks against the originals, the patcher on C fixtures",
         run: "PROPTEST_RNG_SEED=$SEED bash tests/rust.bash \"${@:---workspace}\"",
         needs: "",
+        alone: true,
         cases: "$CARGO nextest list --cargo-quiet --workspace",
         ..DAILY
     },
@@ -32,6 +35,7 @@ pub const SUITES: &[Suite] = &[
         tells: "every interleaving of the structures that threads share",
         run: "RUSTFLAGS='--cfg loom' bash tests/rust.bash -p spindle-inbox --release --target-dir \"$TARGET/loom\" \"$@\"",
         needs: "",
+        alone: true,
         cases: "RUSTFLAGS='--cfg loom' $CARGO nextest list --cargo-quiet -p spindle-inbox --release --target-dir \"$TARGET/loom\"",
         ..DAILY
     },
@@ -39,6 +43,7 @@ pub const SUITES: &[Suite] = &[
         name: "phpt",
         tells: "the rules of behaviour that PHP code sees, by PHP's own runner",
         run: "tests/run-phpt \"$@\"",
+        alone: true,
         cases: "phpt tests/phpt",
         ..DAILY
     },
@@ -48,6 +53,7 @@ pub const SUITES: &[Suite] = &[
         run: "$CARGO build -p spindle-embedding
             SPINDLE_EXTENSION=$TARGET/debug/libspindle_embedding.so tests/run-phpt \"${@:-tests/embedding}\"",
         needs: "",
+        alone: true,
         cases: "phpt tests/embedding",
         ..DAILY
     },
@@ -57,6 +63,7 @@ pub const SUITES: &[Suite] = &[
         run: "echo \"by the seed $SEED\"
             [ $# -gt 0 ] || set -- tests/phpt/{cancel,coroutine,errors,hazards,io,poll,primitives,scope,server,syntax}
             tests/run-phpt -d async.seed=$SEED \"$@\"",
+        alone: true,
         cases: "phpt tests/phpt/{cancel,coroutine,errors,hazards,io,poll,primitives,scope,server,syntax}",
         ..DAILY
     },
@@ -112,6 +119,7 @@ pub const SUITES: &[Suite] = &[
         run: "case \" $* \" in *' --long '*) scripts/setup strain ;; esac
             tests/server/run --strain \"$@\"",
         nightly: Some("--long"),
+        alone: true,
         cases: "tests/server/run --strain --list",
         ..DAILY
     },
@@ -163,6 +171,7 @@ pub const SUITES: &[Suite] = &[
         run: "tests/php-src/run \"$@\"",
         daily: Some("--sample"),
         nightly: Some(""),
+        alone: true,
         cases: "sed '/^#/d' tests/php-src/sample",
         ..DAILY
     },
@@ -170,6 +179,7 @@ pub const SUITES: &[Suite] = &[
         name: "fibers-alone",
         tells: "PHP's own tests of fibers and generators, with the extension loaded and no coroutine",
         run: "tests/php-src/run --alone Zend/tests/fibers Zend/tests/generators \"$@\"",
+        alone: true,
         cases: "echo Zend/tests/fibers Zend/tests/generators",
         ..DAILY
     },
@@ -177,6 +187,7 @@ pub const SUITES: &[Suite] = &[
         name: "fibers-inside",
         tells: "the same tests, each inside a coroutine",
         run: "tests/php-src/run --inside Zend/tests/fibers Zend/tests/generators \"$@\"",
+        alone: true,
         cases: "echo Zend/tests/fibers Zend/tests/generators",
         ..DAILY
     },
@@ -293,11 +304,19 @@ pub const SUITES: &[Suite] = &[
 ];
 
 /// A suite of `make test` that needs the release build.
-const DAILY: Suite =
-    Suite { name: "", tells: "", run: "", daily: Some(""), nightly: None, needs: "make build", cases: "" };
+const DAILY: Suite = Suite {
+    name: "",
+    tells: "",
+    run: "",
+    daily: Some(""),
+    nightly: None,
+    needs: "make build",
+    alone: false,
+    cases: "",
+};
 
 /// A suite that `make test` leaves out.
-const NIGHTLY: Suite = Suite { daily: None, nightly: Some(""), ..DAILY };
+const NIGHTLY: Suite = Suite { daily: None, nightly: Some(""), alone: true, ..DAILY };
 
 /// What bash reads before each of these commands.
 pub const PRELUDE: &str = "set -eu -o pipefail; phpt() { find \"$@\" -name '*.phpt' | sort; }\n";

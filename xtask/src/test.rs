@@ -3,9 +3,12 @@
 use std::{
     collections::HashMap,
     env, fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
-    time::{SystemTime, UNIX_EPOCH},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use crate::{
@@ -82,6 +85,9 @@ impl Suite {
     }
 }
 
+/// How many suites run at a time that may: many wait more than they compute, and most run one process after the other.
+const LANES: usize = 2;
+
 struct Door<'a> {
     root: &'a Path,
     target: PathBuf,
@@ -136,10 +142,38 @@ impl Door<'_> {
         status
     }
 
-    /// Runs suites, one after the other: also after one that has failed, so that one run tells all.
+    /// Runs suites, also after one that has failed, so that one run tells all: first those that are to have the machine to
+    /// themselves, then the others, two at a time.
     fn run_all(mut self, suites: Vec<&'static Suite>, all: bool) -> ExitCode {
-        let failed: Vec<_> = suites.iter().filter(|suite| !self.run_one(suite)).map(|suite| suite.name).collect();
+        for suite in &suites {
+            self.make(suite.needs);
+        }
+        let (alone, beside): (Vec<&Suite>, Vec<&Suite>) =
+            suites.iter().copied().partition(|suite| suite.alone || suites.len() == 1);
+        let mut results: Vec<_> =
+            alone.into_iter().map(|suite| (suite.name, self.run_one(suite, &mut io::stdout()))).collect();
+        let waiting = Mutex::new(beside.into_iter());
+        let next = || waiting.lock().expect("no lane panics").next();
+        let lane = || {
+            let mut results = Vec::new();
+            while let Some(suite) = next() {
+                // As a whole when it has ended, so that it can be read.
+                let mut report = Vec::new();
+                results.push((suite.name, self.run_one(suite, &mut report)));
+                let _ = io::stdout().lock().write_all(&report);
+            }
+            results
+        };
+        thread::scope(|scope| {
+            for lane in [(); LANES].map(|()| scope.spawn(lane)) {
+                results.extend(lane.join().expect("no lane panics"));
+            }
+        });
+        let failed: Vec<_> = results.iter().filter(|(_, (passed, _))| !passed).map(|(name, _)| *name).collect();
         if suites.len() > 1 {
+            let seconds: Vec<_> =
+                results.iter().map(|(name, (_, time))| format!("{name} {}", time.as_secs())).collect();
+            println!("Seconds: {}", seconds.join(", "));
             if failed.is_empty() {
                 println!("All suites passed.");
             } else {
@@ -154,10 +188,11 @@ impl Door<'_> {
         if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// Returns `true` if the suite has passed.
-    fn run_one(&mut self, suite: &'static Suite) -> bool {
-        println!("== {}: {}", suite.name, suite.tells);
-        let run = if self.make(suite.needs) {
+    /// Returns `true` if the suite has passed, and how long it took. What it needs has been made.
+    fn run_one(&self, suite: &'static Suite, out: &mut dyn Write) -> (bool, Duration) {
+        let start = Instant::now();
+        let _ = writeln!(out, "== {}: {}", suite.name, suite.tells);
+        let run = if self.made.get(suite.needs) != Some(&false) {
             suite.run.to_owned()
         } else {
             format!("echo 'FAILED: {}'; echo '0 passed, 1 failed'; exit 1", suite.needs)
@@ -173,27 +208,23 @@ impl Door<'_> {
         };
         let mut command = self.prepared(shell, &format!("set -- {own} \"$@\"\n{run}"));
         command.args(self.options.unwrap_or_default());
-        let closing = judge::run(self.root, suite.name, &mut command);
+        let closing = judge::run(self.root, suite.name, &mut command, out);
         if let Some(closing) = &closing
             && self.options.is_none()
             && suite.nightly == Some(own)
         {
             self.record(suite, &closing.to_string());
         }
-        closing.is_some()
+        (closing.is_some(), start.elapsed())
     }
 
     /// Makes what a suite needs, once. A module that SPINDLE_EXTENSION names is there.
-    fn make(&mut self, needs: &'static str) -> bool {
-        if needs.is_empty() || (needs.starts_with("make ") && env::var_os("SPINDLE_EXTENSION").is_some()) {
-            return true;
+    fn make(&mut self, needs: &'static str) {
+        let is_there = needs.is_empty() || (needs.starts_with("make ") && env::var_os("SPINDLE_EXTENSION").is_some());
+        if !is_there && !self.made.contains_key(needs) {
+            let made = self.bash(needs).status().is_ok_and(|status| status.success());
+            self.made.insert(needs, made);
         }
-        if let Some(made) = self.made.get(needs) {
-            return *made;
-        }
-        let made = self.bash(needs).status().is_ok_and(|status| status.success());
-        self.made.insert(needs, made);
-        made
     }
 
     // --- when the long ones have passed ---
