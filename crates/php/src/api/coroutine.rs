@@ -3,7 +3,7 @@
 use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, NO_SLOT, SHOWN_OF_SET};
 use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Core, rt};
-use crate::runtime::{cancellation, classes, finally, life, scope};
+use crate::runtime::{cancellation, classes, finally, life, objects, scope};
 use spindle_core::sched::{CoroutineId, Outcome, State};
 use spindle_zend::{Array, Call, Owned, PhpResult, Thrown, Value, engine, functions};
 
@@ -36,7 +36,7 @@ functions! {
     zim_Async_Coroutine_getAwaitingInfo => get_awaiting_info;
     zim_Async_Coroutine_getParent => |call| {
         let parent = with(this(&call)?, |core, co| core.parent_id(co)).unwrap_or(0);
-        Ok(scheduler::find(rt(), parent).into())
+        Ok(objects::find(rt(), parent).into())
     };
     zim_Async_Coroutine_getScope => |call| Ok(scope::of_coroutine(rt(), this(&call)?).into());
     zim_Async_Coroutine_getTrace => get_trace;

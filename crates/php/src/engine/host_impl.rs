@@ -7,7 +7,8 @@ use crate::runtime::{
     coroutine::Info,
     ctx::Failing,
     ends, pending_cancel,
-    scheduler::{self, CALLS_PER_LOOK, Runtime, rt},
+    pick::CALLS_PER_LOOK,
+    scheduler::{self, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};

@@ -17,7 +17,8 @@ use crate::handles::{
 use crate::runtime::{
     ctx::Ctx,
     park::throw_cancellation,
-    scheduler::{self, CALLS_PER_LOOK, Runtime},
+    pick::CALLS_PER_LOOK,
+    scheduler::{self, Runtime},
 };
 use spindle_interpose::hooks::poll::wait_left;
 use spindle_interpose::host::{Host, Wake, current_host};

@@ -6,7 +6,8 @@
 //! at others in between, must be polling. Who makes very many calls gives way whatever they find, so that nobody starves the rest.
 
 use crate::c;
-use crate::runtime::scheduler::{CALLS_PER_LOOK, Runtime};
+use crate::runtime::pick::CALLS_PER_LOOK;
+use crate::runtime::scheduler::Runtime;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
 

@@ -5,8 +5,8 @@ use crate::runtime::context::Context;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::position::Position;
 use crate::runtime::runner::{Job, RustEntry};
-use crate::runtime::scheduler::{self, Runtime};
-use crate::runtime::{classes, life};
+use crate::runtime::scheduler::Runtime;
+use crate::runtime::{classes, life, objects};
 use spindle_core::sched::{CoroutineId, Needs, ScopeId, Target, WaitSetId};
 use spindle_reactor::Reactor;
 use spindle_zend::{
@@ -65,7 +65,7 @@ impl Held<'_> {
     /// Adds a coroutine by its id. The wait ends when each of those that are added has gone on. If this one has ended, something
     /// else ends it.
     pub fn by(&mut self, id: u64) {
-        match scheduler::find(self.rt, id) {
+        match objects::find(self.rt, id) {
             Some(this) => self.list.push(this.co.get()),
             None => self.is_open = true,
         }

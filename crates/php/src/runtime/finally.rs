@@ -89,7 +89,7 @@ fn wait_for_spawned(rt: &'static Runtime, this: &Coroutine, end: impl FnOnce() -
     let waits_for_none = end();
     let is_queued = rt.core.borrow().state(this.co.get()) == State::Ready;
     if is_queued || !waits_for_none {
-        rt.linger();
+        rt.suspend(false);
     }
     this.lingers.set(false);
 }

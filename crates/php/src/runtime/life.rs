@@ -5,11 +5,10 @@ use crate::isolation::{self, sapi};
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
-use crate::runtime::scheduler::{self, Leaving, Reason, Runtime, To, existing, rt};
+use crate::runtime::scheduler::{Leaving, Reason, Runtime, existing, rt};
 use crate::runtime::{
-    cancellation, classes, context, ends, failure, finally, moments, observers, park, pending_cancel, suspension,
+    cancellation, classes, context, ends, failure, finally, moments, park, pending_cancel, suspension,
 };
-use crate::stack::arch;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
 use spindle_zend::{Class, Frame, Function, Object, Owned, Value, engine, exception, zeroed};
@@ -36,29 +35,7 @@ fn stack_loop(ctx: &'static Ctx) {
             moments::exits(rt);
             rt.end_on_main(ctx, Leaving::Exit);
         }
-        match rt.pick() {
-            // The previous coroutine has ended and left nothing in the engine's state. The bottom of this stack stays
-            // the target of bailouts.
-            To::Fresh(co) => {
-                arch::reset_modes();
-                let ended = observers::end();
-                let this = rt.object(co);
-                let fiber = observers::begin(ctx, this);
-                isolation::keep_bailout_target(|| rt.adopt(ctx, this, fiber));
-                ended.inspect(|ended| ended.announce_end());
-            }
-            To::Ctx(to) => {
-                rt.stacks.borrow_mut().put(ctx);
-                let ended = observers::end();
-                observers::switch(to);
-                // SAFETY: `to` is suspended, and the coroutine that ran here has ended.
-                unsafe { to.travelling.resume() };
-                scheduler::arrive(to);
-                ended.inspect(|ended| ended.announce_end());
-                // SAFETY: `to` is suspended. This stack is never resumed: the next coroutine on it begins at its top.
-                unsafe { arch::switch(&ctx.stack, &to.stack) };
-            }
-        }
+        rt.next_on(ctx);
     }
 }
 

@@ -1,12 +1,95 @@
-//! Checks around a wait: whether it may begin, and what follows when a signal has interrupted it. Yielding and sleeping.
+//! Waits of the running coroutine: whether one may begin, the park itself, and what follows when a signal has interrupted it.
+//! Yielding and sleeping.
 
 use crate::c;
-use crate::runtime::coroutine::Info;
+use crate::runtime::coroutine::{Info, Wants};
 use crate::runtime::scheduler::{Phase, Runtime};
-use crate::runtime::{classes, pending_cancel};
+use crate::runtime::{classes, fork, moments, pending_cancel};
 use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Thrown, exception, hooks};
+
+impl Runtime {
+    /// Returns a ticket for the running coroutine's next park.
+    #[inline(always)]
+    pub fn begin_wait(&self) -> Ticket {
+        self.core.borrow_mut().begin_wait()
+    }
+
+    /// Parks the running coroutine (after [`Runtime::begin_wait`]) until it is woken, while others run, and returns the reason of
+    /// the wake-up. Only where [`Runtime::can_switch`].
+    pub fn park(&'static self, deadline: Option<u64>, on: WaitReason, cancellable: bool, info: Info) -> WakeReason {
+        self.park_inline(deadline, on, cancellable, info)
+    }
+
+    /// Does the same, for the waits that are the most frequent ones.
+    #[inline(always)]
+    pub fn park_inline(
+        &'static self,
+        deadline: Option<u64>,
+        on: WaitReason,
+        cancellable: bool,
+        info: Info,
+    ) -> WakeReason {
+        if fork::forked_unseen() {
+            fork::in_child(self);
+        }
+        if spindle_reactor::signals::pending() {
+            self.poll(Some(0)); // a signal interrupts what was blocked when it came, not what comes after
+        }
+        if self.is_interrupted_before(on) {
+            return WakeReason::Interrupted;
+        }
+        if let Some(reason) = self.core.borrow_mut().park(deadline, on, cancellable) {
+            return reason;
+        }
+        let this = self.running();
+        c::spindle_calls_without_park.set(0);
+        this.suspended_at.set_to_code_of(Frame::current());
+        this.waits(info);
+        moments::suspending(self);
+        if !matches!(info.wants, Wants::Unknown) && !self.waits_to_give_up.borrow().is_empty() {
+            moments::awaits_others(self);
+        }
+        self.suspend(matches!(on, WaitReason::External { .. }));
+        this.waits_no_more();
+        self.interrupt_signal_target();
+        self.core.borrow_mut().resumed(cancellable)
+    }
+
+    /// Yields to the coroutines that are ready, in as few steps as possible. Returns `true` if a cancellation is pending then.
+    #[inline]
+    pub fn yield_now(&'static self) -> bool {
+        if fork::forked_unseen() {
+            fork::in_child(self);
+        }
+        moments::run_ends(self);
+        if self.is_poll_due() || spindle_reactor::signals::pending() {
+            self.poll(Some(0));
+        }
+        let this = self.running();
+        c::spindle_calls_without_park.set(0);
+        this.suspended_at.set_to_code_of(Frame::current());
+        moments::suspending(self);
+        if self.zombies_given_up.get() && self.is_over() {
+            self.begin_wait();
+            self.core.borrow_mut().park(None, WaitReason::Yield, false);
+            self.suspend(false); // for good
+        }
+        let next = {
+            let mut core = self.core.borrow_mut();
+            let next = core.yield_now();
+            self.warm(&core);
+            next
+        };
+        if let Some(next) = next {
+            // None is ready if this one has been abandoned.
+            self.suspend_for(self.to(next).unwrap_or_else(|| self.pick()), false);
+        }
+        self.interrupt_signal_target();
+        self.core.borrow().cancellation_waits()
+    }
+}
 
 /// Checks that the running coroutine may wait.
 ///
