@@ -3,6 +3,7 @@
 
 mod arena;
 pub mod channel;
+pub mod lifecycle;
 pub mod locks;
 pub mod pool;
 pub mod sched;

@@ -19,6 +19,7 @@
 //! core only keeps them.
 
 use crate::arena::{Arena, Key};
+use crate::lifecycle::Lifecycle;
 use crate::timers::{TimerId, Timers};
 use list::{Link, List};
 use scopes::Scope;
@@ -31,6 +32,7 @@ mod cycles;
 mod disposal;
 mod list;
 mod scopes;
+mod shutdown;
 mod signals;
 mod types;
 mod wait_sets;
@@ -191,9 +193,8 @@ pub struct Core<X> {
     zombies: usize,
     /// Runs while only zombies are left, and ends them.
     grace: Option<TimerId>,
-    /// Shutdown is in its second phase.
-    forced: bool,
-    /// The number of coroutines abandoned in it.
+    life: Lifecycle,
+    /// The number of coroutines that were abandoned in the second phase of shutdown.
     abandoned: usize,
     /// The number of parks with a deadline.
     timed: usize,
@@ -223,7 +224,7 @@ impl<X> Core<X> {
             outside: 0,
             zombies: 0,
             grace: None,
-            forced: false,
+            life: Lifecycle::new(),
             abandoned: 0,
             timed: 0,
             awaited: 0,
@@ -291,7 +292,7 @@ impl<X> Core<X> {
 
     /// Makes the application wait for the end of a detached coroutine; as for a zombie, if shutdown is in its second phase.
     pub fn attach(&mut self, co: CoroutineId) {
-        let forced = self.forced;
+        let forced = self.life.is_forced();
         let coroutine = self.coroutine_mut(co);
         if coroutine.state != State::Done && std::mem::take(&mut coroutine.detached) {
             coroutine.zombie = forced;
@@ -321,7 +322,7 @@ impl<X> Core<X> {
         self.live += 1;
         let spawner = (kind == SpawnKind::Child).then_some(self.running);
         let parent = spawner.map_or(0, |spawner| self.coroutine(spawner).id);
-        let zombie = self.forced || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
+        let zombie = self.life.is_forced() || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
         let (key, coroutine) = self.coroutines.insert_vacated(|| Coroutine::new(scope));
         coroutine.id = id;
@@ -362,11 +363,6 @@ impl<X> Core<X> {
         self.running
     }
 
-    /// Makes main the running coroutine, at shutdown: no other one will run.
-    pub fn run_as_main(&mut self) {
-        self.running = Self::MAIN;
-    }
-
     /// The number of live coroutines, main included.
     pub fn live(&self) -> usize {
         self.live
@@ -391,11 +387,14 @@ impl<X> Core<X> {
     /// Takes the next coroutine from the run queue and makes it the running one.
     #[inline(always)]
     pub fn next_to_run(&mut self) -> Next {
+        if self.gives_up() {
+            return self.over();
+        }
         let index = match self.order {
             Order::Fifo => self.ready.pop_front(),
             Order::Seeded(_) => self.take_by_seed(),
         };
-        let Some(index) = index else { return Next::Idle };
+        let Some(index) = index else { return if self.is_over() { self.over() } else { Next::Idle } };
         let co = CoroutineId(index);
         self.running = co;
         let coroutine = self.coroutine_mut(co);
@@ -433,10 +432,11 @@ impl<X> Core<X> {
     /// [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
-        let is_abandoned = self.forced && self.abandon_if_unstoppable();
+        let is_abandoned = self.life.is_forced() && self.abandon_if_unstoppable();
         if !is_abandoned {
+            let gives_up = self.gives_up();
             let coroutine = self.coroutine_mut(co);
-            if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
+            if coroutine.shielded == 0 && coroutine.cancellation.is_some() && !gives_up {
                 return None;
             }
             coroutine.begin_wait();
@@ -491,7 +491,7 @@ impl<X> Core<X> {
     #[inline]
     pub fn park(&mut self, deadline: Option<u64>, on: WaitReason, cancellable: bool) -> Option<WakeReason> {
         let (co, parks) = (self.running, self.parks);
-        if self.forced && cancellable && self.abandon_if_unstoppable() {
+        if self.life.is_forced() && cancellable && self.abandon_if_unstoppable() {
             return None;
         }
         let coroutine = &mut self.coroutines[co.0];
@@ -749,6 +749,9 @@ impl<X> Core<X> {
         for (key, coroutine) in self.coroutines.iter_mut() {
             if key.index == running.0 || coroutine.state == State::Done {
                 continue;
+            }
+            if key.index == Self::MAIN.0 {
+                self.life.lose_main();
             }
             coroutine.state = State::Done;
             coroutine.outcome = Outcome::Cancelled;

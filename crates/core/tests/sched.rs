@@ -4,7 +4,9 @@
 mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
-use spindle_core::sched::{Cancel, CoroutineId, Next, Order, Outcome, State, Target, Ticket, WaitReason, WakeReason};
+use spindle_core::sched::{
+    Cancel, CoroutineId, Next, Order, Outcome, State, Target, Ticket, ToCancel, WaitReason, WakeReason,
+};
 
 #[test]
 fn a_spawn_starts_nothing() {
@@ -39,7 +41,7 @@ fn the_first_in_is_the_first_out() {
     host.ends();
     assert_eq!(host.goes_on(c), WakeReason::Woken);
     host.ends();
-    assert_eq!((host.next_to_run(), host.live()), (Next::Idle, 0));
+    assert_eq!((host.next_to_run(), host.live()), (Next::Over, 0));
 }
 
 #[test]
@@ -508,7 +510,7 @@ fn a_fork_forgets_deadlines_and_awaiters() {
     host.expire(1_000);
     assert!(host.is_done(Target::Timeout(timeout)));
     assert!(!host.finish(forks, Outcome::Returned));
-    assert_eq!((host.next_to_run(), host.has_wake_source()), (Next::Idle, false));
+    assert_eq!((host.next_to_run(), host.has_wake_source()), (Next::Over, false));
 }
 
 #[test]
@@ -538,9 +540,9 @@ fn shutdown_leaves_what_is_detached() {
     let detached = host.spawn_detached();
     let attached = host.spawn_detached();
     host.attach(attached);
-    let first = host.shut_down();
+    let ToCancel::Gently(first) = host.shut_down() else { panic!("gracefully at first") };
     assert!(first.contains(&plain) && first.contains(&attached) && !first.contains(&detached));
-    let second = host.force_shut_down();
+    let ToCancel::ByForce(second) = host.shut_down() else { panic!("by force then") };
     assert!(second.contains(&attached) && !second.contains(&detached));
     assert!(host.only_zombies());
     host.detach(attached);

@@ -3,7 +3,8 @@
 mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
-use spindle_core::sched::{Cancel, Event, Next, Outcome, State, Target, WaitReason, WakeReason};
+use spindle_core::lifecycle::Leaving;
+use spindle_core::sched::{Cancel, Event, Next, Outcome, State, Target, ToCancel, WaitReason, WakeReason};
 
 /// The running one's next wait is cut short, with this.
 fn delivered(host: &mut Host) -> Option<&'static str> {
@@ -203,25 +204,24 @@ fn siblings_that_were_woken_get_to_say_what_they_have_seen() {
 #[test]
 fn in_the_second_phase_one_that_swallows_two_cancellations_is_never_resumed() {
     let mut host = Host::new();
-    assert_eq!(host.shut_down(), [MAIN]);
+    assert_eq!(host.shut_down(), ToCancel::Gently(vec![MAIN]));
     host.cancel(MAIN, "first");
     assert_eq!(delivered(&mut host), Some("first"));
     let other = host.spawn();
     let ticket = host.waits(None, SOCKET);
     host.starts(other);
     // The other one has had none yet.
-    let order = host.force_shut_down();
-    assert_eq!(order, [MAIN, other]);
-    for co in order {
+    assert_eq!(host.shut_down(), ToCancel::ByForce(vec![MAIN, other]));
+    for co in [MAIN, other] {
         host.cancel_by_force(co, "second");
     }
-    assert!(host.is_forced() && host.only_zombies());
+    assert!(host.life().is_forced() && host.only_zombies());
     assert_eq!(delivered(&mut host), Some("second"));
     host.turn();
     assert_eq!(host.goes_on(MAIN), WakeReason::Cancelled);
     assert_eq!(host.take_cancellation(), Some("second"));
     host.begin_wait();
-    assert_eq!((host.park(Some(5), WaitReason::Timer, true), host.abandoned()), (None, 1));
+    assert_eq!((host.park(Some(5), WaitReason::Timer, true), host.is_over()), (None, false));
     host.wake(ticket);
     host.expire(1_000);
     host.abort_park(MAIN);
@@ -230,11 +230,11 @@ fn in_the_second_phase_one_that_swallows_two_cancellations_is_never_resumed() {
     assert_eq!(host.cancel_by_force(MAIN, "third"), Some("third"));
     assert_eq!(host.goes_on(other), WakeReason::Woken);
     // Now it has.
-    assert_eq!(host.force_shut_down(), [MAIN, other]);
+    assert_eq!(host.shut_down(), ToCancel::ByForce(vec![MAIN, other]));
     host.cancel_by_force(other, "third");
     assert_eq!(delivered(&mut host), Some("third"));
-    assert_eq!((host.yield_now(), host.abandoned()), (Some(Next::Idle), 2));
-    assert_eq!(host.live(), host.abandoned());
+    assert_eq!((host.yield_now(), host.is_over()), (Some(Next::Over), true));
+    assert_eq!((host.live(), host.life().leaving()), (2, Some(Leaving::Over)));
 }
 
 #[test]

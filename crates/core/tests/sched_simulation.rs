@@ -106,7 +106,7 @@ fn run(program: &[Script], order: Order) -> (Vec<Story>, Vec<usize>) {
                 world.end(by_co[&co], Outcome::Cancelled);
                 continue;
             }
-            Next::Idle => {
+            Next::Idle | Next::Over => {
                 let Some(next) = world.core.next_deadline() else { break };
                 assert!(world.core.has_wake_source());
                 world.now = world.now.max(next);

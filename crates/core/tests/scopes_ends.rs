@@ -3,7 +3,9 @@
 mod scopes_host;
 
 use scopes_host::{Ends, Fate, For, GLOBAL, Handler, Host, MAIN, Sched, Thrown, Way};
-use spindle_core::sched::{CoroutineId, Disposal, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target};
+use spindle_core::sched::{
+    CoroutineId, Disposal, Event, Lifetime, Order, Outcome, Route, ScopeId, State, Target, ToCancel,
+};
 
 /// A coroutine `a` in a scope of this lifetime, with children `b` and `c`, and `d`, the child of `c`; all wait.
 fn family(lifetime: Lifetime) -> (Host, ScopeId, [CoroutineId; 4]) {
@@ -451,7 +453,7 @@ fn shutdown_goes_for_handlers_too() {
     let mut core = Sched::new(0, Order::Fifo, Lifetime::Scope);
     let [below, root] = [Some(GLOBAL), None].map(|parent| core.add_scope(parent, Lifetime::Scope));
     let [r1, _, r3] = [below, root, GLOBAL].map(|at| core.spawn_runner(at, None));
-    assert_eq!(core.shut_down(), [MAIN, r1, r3]);
+    assert_eq!(core.shut_down(), ToCancel::Gently(vec![MAIN, r1, r3]));
 }
 
 #[test]

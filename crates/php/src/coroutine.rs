@@ -63,16 +63,16 @@ pub use crate::runtime::ends::{
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Held, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
+pub use crate::runtime::request::is_in_request;
 use crate::runtime::runner;
-use crate::runtime::scheduler::{self, Phase, Runtime};
+use crate::runtime::scheduler::{self, Runtime};
 use crate::runtime::scope;
 pub use crate::runtime::signal_waits::SignalWait;
-pub use crate::runtime::suspension::is_in_request;
 use crate::runtime::wait_queue::Tickets;
 pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, spawn,
-    suspension, wait_set,
+    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, request, spawn,
+    wait_set,
 };
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
@@ -88,7 +88,7 @@ use std::time::{Duration, Instant};
 
 /// Panics outside of a request, and on other threads.
 fn check_place() {
-    assert!(suspension::is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
+    assert!(request::is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
 }
 
 /// Returns the runtime.
@@ -521,7 +521,7 @@ pub fn activate() -> Result<(), Thrown> {
 
 /// Returns `true` if no coroutine runs any more: the request ends.
 pub fn is_over() -> bool {
-    scheduler::existing().is_none_or(|rt| rt.phase.get() == Phase::Ended)
+    scheduler::existing().is_none_or(|rt| rt.has_ended())
 }
 
 /// Throws the cancellation of the running coroutine that is pending, if there is one.
@@ -645,7 +645,7 @@ pub fn meaning_of(exception: &Object) -> Meaning {
 /// Returns `true` if no coroutine starts any more: the script has ended.
 pub fn have_ended() -> bool {
     check_place();
-    scheduler::existing().map_or_else(suspension::has_script_ended, |rt| rt.phase.get() == Phase::Ended)
+    scheduler::existing().map_or_else(request::has_script_ended, |rt| rt.has_ended())
 }
 
 /// Returns `true` if the object is a `Async\Scope`, whose failures only a coroutine that awaits it receives.

@@ -13,8 +13,8 @@
 
 use crate::fibers::draft::{Draft, Kind, Sent, Status};
 use crate::fibers::table::{STATE, Sched, SchedLife};
-use crate::runtime::scheduler::{self, Runtime, existing};
-use crate::runtime::{failure, life, spawn};
+use crate::runtime::scheduler::{self, Runtime};
+use crate::runtime::{failure, gate, life, spawn};
 use crate::settings;
 use spindle_php_sys as sys;
 use spindle_zend::{
@@ -62,7 +62,7 @@ fn fiber_exit(text: &str, cause: Option<Owned<Object>>) -> Owned<Object> {
 /// `FiberError`.
 fn may_make_fiber() -> Result<(), Thrown> {
     if settings::current().fibers_exclusive {
-        if existing().is_some_and(|rt| rt.active.get()) && !spawn::are_excluded() {
+        if gate::is_active() && !spawn::are_excluded() {
             return Err(error("Cannot create a Fiber: coroutines are in use, and async.fiber_api is \"exclusive\""));
         }
         spawn::exclude();

@@ -8,9 +8,9 @@ use crate::isolation::{self, calls};
 use crate::observe::{info, watch};
 use crate::part;
 use crate::runtime::{
-    context, coroutine, fork, group,
+    context, coroutine, fork, gate, group, request,
     scheduler::{self, Runtime, existing},
-    scope, suspension, timeout,
+    scope, timeout,
 };
 use crate::settings;
 use crate::stack::{overflow, stacks};
@@ -35,7 +35,7 @@ static LIFE: PhpStatic<Life> =
 /// hooks, which are plain calls while suspension is disabled.
 #[cold]
 pub fn activate(rt: &'static Runtime) {
-    rt.active.set(true);
+    gate::activate();
     fork::mark_generation();
     rt.reactor();
     host::set_host(&host_impl::HOST);
@@ -66,7 +66,7 @@ pub fn activate(rt: &'static Runtime) {
         // The module is never unloaded once it was active.
         c::pthread_atfork(None, Some(in_forking_parent), Some(in_forked_child));
     }
-    rt.set_gate();
+    gate::publish();
     watch::start(rt);
     if let [first, others @ ..] = &unpatched[..] {
         let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
@@ -98,8 +98,7 @@ fn deactivate() {
     trampolines::request_ends();
     calls::forget_all();
     persistent::restore_list();
-    if existing().is_some_and(|rt| rt.active.replace(false)) {
-        host::disable_suspension();
+    if gate::deactivate() {
         scheduler::forget_events();
         overflow::remove();
         signals::unchain_all();
@@ -180,7 +179,7 @@ extern "C" fn spindle_post_deactivate() -> sys::zend_result {
     operators::forget_all();
     scheduler::give_back();
     c::spindle_streams_end_request();
-    suspension::end_request();
+    request::end();
     sys::SUCCESS
 }
 
@@ -200,7 +199,7 @@ extern "C" fn spindle_minfo(_: *mut sys::zend_module_entry) {
     };
     c::php_info_print_table_start();
     row("Version", env!("CARGO_PKG_VERSION"));
-    let is_active = existing().is_some_and(|rt| rt.active.get());
+    let is_active = gate::is_active();
     let state = if is_active { "active" } else { "loaded, no coroutine yet" };
     row("State", state);
     row("Reactor", "epoll");

@@ -147,8 +147,8 @@ moments! {
         diagnostics::script_ended(rt) || fibers::finish(rt)
     }
 
-    fn script_over(rt: &'static Runtime) {
-        watch::report_rest(rt);
+    fn script_over(_rt: &'static Runtime) {
+        watch::report_rest();
     }
 
     fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {

@@ -11,7 +11,7 @@ pub use crate::isolation::sapi::{
     Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,
     report_uncaught, send_headers, server_variables, set_status, status_line, watch_errors,
 };
-use crate::runtime::{report, scheduler, suspension};
+use crate::runtime::{gate, report, scheduler};
 use spindle_zend::{Object, engine};
 
 /// Prepares the process for such requests. In the coroutine of the script, when there is no such request.
@@ -41,7 +41,7 @@ pub fn call_exception_handler(exception: &Object) -> bool {
 pub fn survive(body: impl FnOnce()) -> bool {
     let sound = sapi::guarded(body);
     if !sound {
-        suspension::survived();
+        gate::survived();
         let rt = scheduler::rt();
         trampolines::coroutine_ends(rt, rt.context());
     }

@@ -1,7 +1,7 @@
-//! Cancellation and disposal of scopes, zombies, and shutdown.
+//! Cancellation and disposal of scopes, and their zombies.
 
 use super::scopes::{Cancellation, Disposed, Scope};
-use super::{Alarm, Core, Coroutine, CoroutineId, Disposal, Event, ScopeId, SpawnKind, State, WaitReason, Waiter};
+use super::{Alarm, Core, CoroutineId, Disposal, Event, ScopeId, State, Waiter};
 
 impl<X> Core<X> {
     /// Closes a scope and those below it. Returns the coroutines to cancel, in this order, after which
@@ -21,72 +21,6 @@ impl<X> Core<X> {
             }
         }
         Some(order)
-    }
-
-    /// Begins graceful shutdown. Returns the coroutines to cancel: all in the global scope, which stays open, and in those
-    /// below it, also those that have swallowed an earlier cancellation. Then [`Core::notify_cancelled`] of the global scope
-    /// is due.
-    pub fn shut_down(&mut self) -> Vec<CoroutineId> {
-        for child in self.child_scopes(Self::GLOBAL) {
-            if self.cancel_scope(child).is_some() {
-                self.scope_mut(child).failure_unhandled = true;
-            }
-        }
-        let scopes = self.bottom_up(Self::GLOBAL, |_| false);
-        let mut order: Vec<CoroutineId> = scopes.into_iter().flat_map(|id| self.bodies(id)).collect();
-        let is_runner = |co: &CoroutineId| matches!(self.coroutine(*co).kind, SpawnKind::Runner { .. });
-        order.extend(self.coroutines().filter(|co| is_runner(co) && self.is_within(*co, Self::GLOBAL)));
-        order.retain(|co| !self.is_detached(*co));
-        for co in &order {
-            let coroutine = self.coroutine_mut(*co);
-            coroutine.shutdowns = coroutine.shutdowns.max(1);
-        }
-        order
-    }
-
-    /// Begins the second phase of shutdown, or continues it. Returns the coroutines to cancel by force: all. From now on no
-    /// coroutine keeps the application alive for longer than zombies do, and one that waits again after a second
-    /// cancellation by shutdown is abandoned: it is never resumed.
-    pub fn force_shut_down(&mut self) -> Vec<CoroutineId> {
-        self.forced = true;
-        let mut order: Vec<CoroutineId> = self.coroutines().collect();
-        order.retain(|co| self.coroutine(*co).state != State::Ending && !self.is_detached(*co));
-        for co in &order {
-            let coroutine = self.coroutine_mut(*co);
-            // A cancellation that was not delivered yet is replaced.
-            let given = if coroutine.cancellation.is_some() { 0 } else { 1 };
-            coroutine.shutdowns = (coroutine.shutdowns + given).clamp(1, 2);
-        }
-        for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, it)| it.state != State::Done && !it.detached) {
-            coroutine.zombie = true;
-        }
-        self.zombies = self.live;
-        order
-    }
-
-    /// Returns `true` if shutdown is in its second phase.
-    pub fn is_forced(&self) -> bool {
-        self.forced
-    }
-
-    /// The number of abandoned coroutines.
-    pub fn abandoned(&self) -> usize {
-        self.abandoned
-    }
-
-    /// Abandons the running coroutine, which is about to wait, if it has swallowed two cancellations by shutdown.
-    #[cold]
-    pub(super) fn abandon_if_unstoppable(&mut self) -> bool {
-        let coroutine = self.coroutine_mut(self.running);
-        if coroutine.shutdowns < 2 || coroutine.cancellation.is_some() || coroutine.state != State::Running {
-            return false;
-        }
-        coroutine.abandoned = true;
-        coroutine.state = State::Parked;
-        coroutine.on = WaitReason::Yield; // no signal interrupts it
-        coroutine.epoch = coroutine.epoch.wrapping_add(1);
-        self.abandoned += 1;
-        true
     }
 
     /// The coroutines that a cancellation of `co` cancels: itself, or those it waits for if its body has ended.
@@ -162,7 +96,7 @@ impl<X> Core<X> {
     fn set_zombies(&mut self, id: ScopeId, zombie: bool) {
         self.scope_mut(id).zombies = zombie;
         for co in self.members(id) {
-            let zombie = zombie || self.forced;
+            let zombie = zombie || self.life.is_forced();
             let was = std::mem::replace(&mut self.coroutine_mut(co).zombie, zombie);
             self.zombies = self.zombies + usize::from(zombie) - usize::from(was);
         }
@@ -171,34 +105,5 @@ impl<X> Core<X> {
     pub(super) fn disposal_is_due(&mut self, id: ScopeId) {
         self.scope_mut(id).disposal = None;
         self.events.push_back(Event::DisposalDue(id));
-    }
-
-    /// Starts a timer of `grace` nanoseconds when only zombies are left ([`Event::ZombiesDue`]), and stops it when others
-    /// are there again.
-    pub fn update_zombie_timer(&mut self, now: u64, grace: u64) {
-        if self.zombies == 0 && self.grace.is_none() {
-            return;
-        }
-        let alone = self.only_zombies();
-        match self.grace {
-            None if alone => self.grace = Some(self.timers.insert(now.saturating_add(grace), Alarm::Zombies)),
-            Some(timer) if !alone => {
-                self.timers.cancel(timer);
-                self.grace = None;
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns `true` if all live coroutines are zombies, and there is one.
-    pub fn only_zombies(&self) -> bool {
-        self.live == self.zombies && self.zombies > 0
-    }
-
-    /// The zombies whose bodies have not ended.
-    pub fn zombies(&self) -> Vec<CoroutineId> {
-        let ends = |coroutine: &Coroutine<X>| coroutine.state == State::Ending || coroutine.abandoned;
-        let is_zombie = |co: &CoroutineId| self.coroutine(*co).zombie && !ends(self.coroutine(*co));
-        self.coroutines().filter(is_zombie).collect()
     }
 }

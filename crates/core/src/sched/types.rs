@@ -252,6 +252,17 @@ pub enum Cancel {
     TooLate,
 }
 
+/// The coroutines that the host is to cancel, in this order ([`super::Core::shut_down`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ToCancel {
+    /// By [`super::Core::cancel`].
+    Gently(Vec<CoroutineId>),
+    /// By [`super::Core::cancel_by_force`].
+    ByForce(Vec<CoroutineId>),
+    /// None: it is too late, or was tried.
+    No,
+}
+
 /// The order in which ready coroutines run.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
@@ -270,6 +281,8 @@ pub enum Next {
     Resume(CoroutineId),
     /// End this one, which was cancelled before it started.
     CancelledBeforeStart(CoroutineId),
-    /// No coroutine is ready.
+    /// No coroutine is ready: wait for events.
     Idle,
+    /// Nothing is left to wait for: main's stack runs, and ends the request if [`super::Core::life`] says why.
+    Over,
 }

@@ -1,7 +1,7 @@
 //! What follows from ends, failures and events.
 
 use super::*;
-use spindle_core::sched::{Event, Route};
+use spindle_core::sched::{Event, Route, ToCancel};
 
 impl Host {
     pub(super) fn body_ends(&mut self, co: CoroutineId, how: Ends) {
@@ -119,7 +119,8 @@ impl Host {
         if std::mem::replace(&mut self.shut_down, true) {
             return;
         }
-        for co in self.core.shut_down() {
+        let ToCancel::Gently(order) = self.core.shut_down() else { panic!("gracefully at first") };
+        for co in order {
             self.cancels_one(co, "shutdown");
         }
         for scope in self.core.child_scopes(GLOBAL) {

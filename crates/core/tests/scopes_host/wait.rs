@@ -101,7 +101,7 @@ impl Host {
             self.drain();
             self.core.update_zombie_timer(self.now, self.grace);
             match self.core.next_to_run() {
-                Next::Idle => return None,
+                Next::Idle | Next::Over => return None,
                 Next::CancelledBeforeStart(co) => {
                     let word = self.core.discard_cancellation(co).expect("a cancellation");
                     self.body_ends(co, Ends::Cancelled(word));

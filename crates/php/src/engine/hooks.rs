@@ -14,7 +14,7 @@ use crate::engine::{
     syntax::{self, Source},
 };
 use crate::handles::{streams, trampolines};
-use crate::runtime::{context, failure, finally, moments, scheduler, suspension};
+use crate::runtime::{context, failure, finally, gate, moments, request, scheduler};
 use crate::stack::overflow;
 use spindle_zend::{
     Frame, Function, Hook, PhpStatic, SourceFile, Str, Text, engine,
@@ -74,7 +74,8 @@ pub fn install() {
     TOP_LEVEL.files.set(0);
     TOP_LEVEL.has_begun.set(false);
     engine::begin_output(false);
-    suspension::reset();
+    gate::reset();
+    request::begin();
     loading::forget_all();
 }
 
@@ -94,7 +95,7 @@ extern "C" fn compile_file(file: SourceFile<'_>, kind: c_int) -> Option<Function
     if !streams::before_compiling(file.name().map_or(&[], Str::as_bytes)) {
         return None;
     }
-    let code = suspension::without_switch(|| original(file, kind))?;
+    let code = gate::without_switch(|| original(file, kind))?;
     // Without a frame the SAPI compiles this file, not PHP code.
     if Frame::current().is_none() {
         watch_end(end_of_file());
@@ -108,10 +109,10 @@ extern "C" fn compile_string(source: &Str, name: Text<'_>, position: sys::zend_c
     let original = COMPILE_STRING_HOOK.original()?;
     let code = match syntax::of_string(source, name.get(), position) {
         Source::Refused => None,
-        Source::Same => suspension::without_switch(|| original(source, name, position)),
+        Source::Same => gate::without_switch(|| original(source, name, position)),
         Source::Other(plain) => {
             source::set_growth(plain.as_bytes().len() - source.as_bytes().len());
-            let code = suspension::without_switch(|| original(&plain, name, position));
+            let code = gate::without_switch(|| original(&plain, name, position));
             source::set_growth(0);
             code
         }
@@ -195,25 +196,25 @@ fn script_ended() {
     if let Some(rt) = scheduler::existing() {
         failure::script_ended(rt);
     }
-    suspension::set_script_over();
+    request::script_ends();
 }
 
 /// Handles the end of the request, before its shutdown functions.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_request_ends() {
-    if suspension::has_script_ended() {
+    if request::has_script_ended() {
         return;
     }
     if engine::has_bailed_out() {
-        suspension::set_script_over();
+        request::script_ends();
         if let Some(rt) = scheduler::existing() {
-            rt.end(); // a fatal error that no hook of this module has seen
+            rt.end(None); // a fatal error that no hook of this module has seen
         }
         return;
     }
     // After a fatal error the other shutdown functions have to be called, too.
     engine::guarded(script_ended);
-    suspension::set_script_over();
+    request::script_ends();
     // After an exit of a coroutine as well: with the exit in flight none would be called.
     if exception::is_exit_in_flight() {
         drop(exception::take());
@@ -226,9 +227,9 @@ fn run_script_code(code: impl FnOnce()) -> bool {
     if engine::guarded(code) {
         return true;
     }
-    suspension::set_script_over();
+    request::script_ends();
     if let Some(rt) = scheduler::existing() {
-        rt.end(); // no coroutine runs again
+        rt.end(None); // no coroutine runs again
         if rt.is_left() {
             return false;
         }
@@ -237,7 +238,7 @@ fn run_script_code(code: impl FnOnce()) -> bool {
 }
 
 extern "C" fn collect() -> c_int {
-    COLLECT_HOOK.original().map_or(0, |original| suspension::without_switch(|| original()))
+    COLLECT_HOOK.original().map_or(0, |original| gate::without_switch(|| original()))
 }
 
 extern "C" fn interrupt(frame: Option<Frame>) {
@@ -252,7 +253,7 @@ extern "C" fn interrupt(frame: Option<Frame>) {
     }
     if let Some(original) = INTERRUPT_HOOK.original() {
         // PHP blocks switches of its own fibers in signal handlers, too: calls there are made in place.
-        let run = || suspension::without_switch(|| original(frame));
+        let run = || gate::without_switch(|| original(frame));
         if scheduler::existing().is_some() { exception::put_aside_in_interrupt(run) } else { run() }
     }
 }

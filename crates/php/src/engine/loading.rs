@@ -16,7 +16,7 @@ use crate::engine::{linking, stand_ins};
 use crate::runtime::park::throw_cancellation;
 use crate::runtime::{
     coroutine::{Info, Wants},
-    dependencies,
+    dependencies, gate,
     scheduler::{self, Runtime},
 };
 use spindle_core::sched::{CoroutineId, Target, Ticket, WakeReason};
@@ -275,7 +275,7 @@ fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
 
 /// Registers a compiled file, whose code the running coroutine is about to run.
 pub fn compiled(code: Function) {
-    let Some(rt) = scheduler::existing().filter(|rt| rt.active.get()) else { return };
+    let Some(rt) = scheduler::existing().filter(|_| gate::is_active()) else { return };
     let Some(path) = code.file() else { return };
     let (co, id) = {
         let core = rt.core.borrow();

@@ -11,7 +11,7 @@
 
 use crate::engine::no_throw;
 use crate::isolation::sapi;
-use crate::runtime::{pending_cancel, scheduler, suspension};
+use crate::runtime::{gate, pending_cancel, scheduler};
 use spindle_interpose::wait::turns;
 use spindle_zend::{
     Hook, engine,
@@ -57,7 +57,7 @@ pub fn remove() {
 /// Runs `what` without a switch, unless it is a write of the command line that does not flush a shared buffer.
 fn without_switch_unless_cli<R>(what: impl FnOnce() -> R) -> R {
     let is_unbuffered = engine::sapi_name() == c"cli" && !engine::is_output_shared();
-    if is_unbuffered || scheduler::existing().is_none() { what() } else { suspension::without_switch(what) }
+    if is_unbuffered || scheduler::existing().is_none() { what() } else { gate::without_switch(what) }
 }
 
 extern "C" fn write(text: Passed<'_, *const c_char>, length: Passed<'_, usize>) -> usize {

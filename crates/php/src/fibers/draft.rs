@@ -2,7 +2,7 @@
 
 use crate::fibers::table::{STATE, Sched};
 use crate::fibers::{error, error_class, report_lost};
-use crate::runtime::scheduler::{Phase, Runtime, existing, rt};
+use crate::runtime::scheduler::{Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
@@ -327,7 +327,7 @@ impl Life {
 
 /// Returns `true` while coroutines run.
 pub fn are_running() -> bool {
-    existing().is_some_and(|rt| rt.phase.get() != Phase::Ended)
+    existing().is_some_and(|rt| !rt.has_ended())
 }
 
 impl Drop for Life {

@@ -3,7 +3,7 @@
 use crate::fibers::draft::{Kind, Sent, Status};
 use crate::fibers::fiber_exit;
 use crate::fibers::table::{STATE, Sched};
-use crate::runtime::scheduler::{self, Phase, Runtime};
+use crate::runtime::scheduler::{self, Runtime};
 use crate::runtime::{cancellation, failure, life};
 use spindle_core::sched::CoroutineId;
 use spindle_zend::{Object, Owned, exception};
@@ -90,7 +90,7 @@ fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
         return false;
     }
     rt.core.borrow_mut().attach(co);
-    if rt.phase.get() == Phase::ShuttingDown {
+    if rt.core.borrow().life().is_shutting_down() {
         let text = rt.shutdown.borrow().clone();
         life::cancel(rt, co, &cancellation::detached_cancellation(&text));
     }

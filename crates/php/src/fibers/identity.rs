@@ -8,7 +8,7 @@
 use crate::fibers::draft::{Draft, Kind, Status};
 use crate::fibers::table::STATE;
 use crate::fibers::{error, flow_of, may_switch, running_id, table, wait_for_resume};
-use crate::runtime::scheduler::{Core, Phase, Runtime, existing};
+use crate::runtime::scheduler::{Core, Runtime, existing};
 use crate::settings;
 use spindle_zend::{Call, Frame, Function, PhpResult, Str, Value};
 use std::rc::Rc;
@@ -55,7 +55,7 @@ extern "C" fn spindle_has_identity(frame: Frame) -> bool {
 
 /// Returns the runtime if this call is made in a coroutine other than main, by code that is to know the coroutine's `Fiber`.
 fn runtime_for(frame: Frame) -> Option<&'static Runtime> {
-    let rt = existing().filter(|rt| rt.phase.get() != Phase::Ended && rt.running().co.get() != Core::MAIN)?;
+    let rt = existing().filter(|rt| !rt.has_ended() && rt.running().co.get() != Core::MAIN)?;
     // SAFETY: null before the setting is registered, or its value.
     let setting = unsafe { Str::borrow(settings::current().fiber_identity) }?;
     let function = frame.user_frame().and_then(|frame| frame.function());

@@ -3,7 +3,7 @@
 use crate::fibers::draft::{Kind, Sent, Status};
 use crate::fibers::table::STATE;
 use crate::fibers::{report_lost, table};
-use crate::runtime::scheduler::{self, Phase, existing};
+use crate::runtime::scheduler::{self, existing};
 use spindle_zend::{Frame, Object, Owned, exception};
 
 /// The object of a fiber loses its last reference: it is destroyed if it is suspended.
@@ -14,7 +14,7 @@ extern "C" fn spindle_draft_destroyed(object: &Object) {
 
 fn destroyed(object: &Object) {
     let (Some(draft), Some(rt)) = (table::of(object), existing()) else { return };
-    if rt.phase.get() == Phase::Ended || draft.status.get() != Status::Suspended {
+    if rt.has_ended() || draft.status.get() != Status::Suspended {
         return;
     }
     if let Kind::Flow = draft.kind {

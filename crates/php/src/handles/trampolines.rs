@@ -14,10 +14,10 @@ use crate::handles::{
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
     ctx::{Ctx, Failing},
+    gate,
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Core, Runtime},
-    suspension,
 };
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
@@ -242,7 +242,7 @@ trampolines! {
         if blocks {
             c::zend_fiber_switch_block();
         }
-        suspension::without_switch(|| call.call(handler));
+        gate::without_switch(|| call.call(handler));
         if blocks {
             c::zend_fiber_switch_unblock();
         }

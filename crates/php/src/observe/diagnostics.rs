@@ -6,8 +6,8 @@
 
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
-use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{describe, life, report, runner, scope};
+use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::{describe, gate, life, report, runner, scope};
 use crate::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
 use spindle_zend::{Str, engine};
@@ -58,7 +58,7 @@ fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
 /// Warns if a complete coroutine whose object is being freed was never awaited.
 #[inline]
 pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
-    if are_on() && rt.phase.get() != Phase::Ended && is_unawaited(&rt.core.borrow(), this) {
+    if are_on() && !rt.has_ended() && is_unawaited(&rt.core.borrow(), this) {
         warn_of_unawaited(rt, this);
     }
 }
@@ -96,7 +96,7 @@ pub fn exits(rt: &'static Runtime) {
         };
         core.coroutines().filter(lost).collect()
     };
-    rt.forbid_switch();
+    gate::forbid();
     for co in lost {
         let at = &rt.object(co).spawned_at;
         let id = rt.core.borrow().id(co);
@@ -108,20 +108,20 @@ pub fn exits(rt: &'static Runtime) {
         let file = at.file().as_deref().map_or(String::new(), Str::to_text);
         engine::report_at(&file, at.line(), &text, isolation::error_reporting());
     }
-    rt.allow_switch();
+    gate::allow();
 }
 
 /// Schedules the warning for a cancelled coroutine, which should end soon.
 #[inline]
 pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
-    if are_on() && rt.phase.get() != Phase::Ended {
+    if are_on() && !rt.has_ended() {
         rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(cancel_warning_ms()));
     }
 }
 
 /// Schedules the warning for a failed coroutine, which should be awaited soon.
 pub fn failed(rt: &'static Runtime, this: &CoroutineObject) {
-    if are_on() && rt.phase.get() != Phase::Ended {
+    if are_on() && !rt.has_ended() {
         rt.core.borrow_mut().schedule_unawaited_check(this.co.get(), scope::deadline(unawaited_warning_ms()));
     }
 }

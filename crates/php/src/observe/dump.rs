@@ -1,7 +1,7 @@
 //! The dump: the scopes and their coroutines, and what each waits for.
 
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
-use crate::runtime::scheduler::{Core, Phase, Runtime, rt};
+use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::{describe, failure, report, scope};
 use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
 use spindle_zend::{Call, PhpResult, Value, engine, functions};
@@ -17,7 +17,7 @@ fn count(number: usize, what: &str) -> String {
 
 /// Returns the text of the dump. Runs no PHP code.
 pub fn text(rt: &'static Runtime) -> String {
-    let over = rt.phase.get() == Phase::Ended;
+    let over = rt.has_ended();
     let (mut scopes, mut roots, live) = {
         let core = rt.core.borrow();
         let live = core.coroutines().filter(|co| !(over && *co == Core::MAIN)).count();

@@ -7,6 +7,7 @@
 use crate::isolation;
 use crate::runtime::{
     ctx::Ctx,
+    gate,
     scheduler::{Core, Runtime},
 };
 use crate::settings;
@@ -138,7 +139,7 @@ fn finish_run(rt: &'static Runtime) {
         }
         Err(error) => {
             WATCH.on.set(false);
-            report(rt, "Unknown", 0, &format!("async.block_warning_ms: no thread can be started for it: {error}"));
+            report("Unknown", 0, &format!("async.block_warning_ms: no thread can be started for it: {error}"));
         }
     }
 }
@@ -175,7 +176,7 @@ fn blocked(rt: &'static Runtime, finding: Finding<Place>, elapsed: u64) {
         text += &format!(", and {}", more_since_last_report(before));
     }
     let file = if place.file.is_empty() { "Unknown" } else { &place.file };
-    report(rt, file, place.line, &text);
+    report(file, place.line, &text);
 }
 
 /// Returns how many times and for how long this line has blocked since it was reported last; `None`, and counts this
@@ -201,11 +202,11 @@ fn since_last_report(place: &Place, elapsed: u64) -> Option<(u32, u64)> {
 }
 
 /// Reports, at the end of the script, what the limit of one report per interval has held back.
-pub fn report_rest(rt: &'static Runtime) {
+pub fn report_rest() {
     let reported = WATCH.reported.take();
     for line in reported.into_iter().filter(|line| line.since.0 > 0) {
         let text = format!("The event loop was blocked here {}", more_since_last_report(line.since));
-        report(rt, &line.file, line.line, &text);
+        report(&line.file, line.line, &text);
     }
 }
 
@@ -216,10 +217,10 @@ fn more_since_last_report((times, ns): (u32, u64)) -> String {
 
 /// Displays and logs a warning as PHP does, at a position in user code. User code's error handler is not called: its
 /// exception would come out of a call that merely waits.
-fn report(rt: &'static Runtime, file: &str, line: u32, text: &str) {
-    rt.forbid_switch(); // a coroutine is being suspended
+fn report(file: &str, line: u32, text: &str) {
+    gate::forbid(); // a coroutine is being suspended
     engine::report_at(file, line, text, isolation::error_reporting());
-    rt.allow_switch();
+    gate::allow();
 }
 
 enum Entry<'a> {

@@ -6,7 +6,7 @@
 use crate::runtime::classes;
 use crate::runtime::coroutine::{self, Coroutine};
 use crate::runtime::keyed_values::KeyedValues;
-use crate::runtime::scheduler::{Core, Phase, existing};
+use crate::runtime::scheduler::{Core, existing};
 use spindle_zend::{Class, Collected, Instance, Owned, State, exception, object_class, sys};
 
 /// The state of such an object.
@@ -81,7 +81,7 @@ pub fn coroutine_ends(this: &Coroutine) {
 pub fn script_ended() {
     let Some(rt) = existing() else { return };
     let exits = exception::is_exit_in_flight();
-    if rt.phase.get() != Phase::Ended && !exits {
+    if !rt.has_ended() && !exits {
         exception::put_aside(|| coroutine_ends(rt.object(Core::MAIN)));
     }
 }

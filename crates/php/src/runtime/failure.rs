@@ -4,10 +4,10 @@ use crate::runtime::coroutine::{self, CoroutineObject};
 use crate::runtime::group;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
-use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{cancellation, classes, context, describe, ends, finally, life, moments, report, scope};
+use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::{cancellation, classes, context, describe, ends, finally, gate, life, moments, report, scope};
 use crate::stack::stacks::NoStack;
-use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State};
+use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State, ToCancel};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
 
 /// Where the routing of a failure begins.
@@ -111,7 +111,7 @@ pub fn place_failure(rt: &'static Runtime, this: &CoroutineObject) {
 pub fn dies_unawaited(rt: &'static Runtime, this: &CoroutineObject, failure: Owned<Object>) {
     let co = this.co.get();
     let id = rt.core.borrow().scope_of(co);
-    let is_global = id == Core::GLOBAL || rt.phase.get() == Phase::Ended || !rt.core.borrow().scope_exists(id);
+    let is_global = id == Core::GLOBAL || rt.has_ended() || !rt.core.borrow().scope_exists(id);
     rt.core.borrow_mut().mark_awaited(co);
     if is_global {
         unhandled(rt, failure, Some(this));
@@ -228,9 +228,9 @@ fn complete(rt: &'static Runtime, this: &CoroutineObject) {
         let work = Work::release(vec![object.into()], KeyedValues::default());
         runner::start(rt, work, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     } else {
-        rt.forbid_switch();
+        gate::forbid();
         drop(object);
-        rt.allow_switch();
+        gate::allow();
     }
 }
 
@@ -316,7 +316,7 @@ pub fn carry_out(rt: &'static Runtime) {
 /// Queues the release of values that a scope has kept. Not at once, because destructors run user code, and the caller
 /// may be in the middle of a change.
 pub fn release_later(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
-    if values.is_empty() && keyed.is_empty() || rt.phase.get() == Phase::Ended {
+    if values.is_empty() && keyed.is_empty() || rt.has_ended() {
         runner::release(values, &keyed);
     } else {
         let work = Work::release(values, keyed);
@@ -329,31 +329,15 @@ fn is_open(rt: &'static Runtime, id: ScopeId) -> bool {
     core.scope_exists(id) && !core.is_cancelled(id)
 }
 
-/// How many times zombies are cancelled.
-const LAST_ROUND: u8 = 2;
-
-/// Cancels zombies that are alone when their time is over: first normally, then by force. If that has no effect either,
-/// they are given up: the request does not wait for them.
+/// Cancels zombies that are alone when their time is over.
 fn end_zombies(rt: &'static Runtime) {
-    let rounds = rt.zombie_rounds.get();
-    if rounds == LAST_ROUND {
-        rt.zombies_given_up.set(true);
-        return;
-    }
-    rt.zombie_rounds.set(rounds + 1);
-    let (force, zombies) = {
-        let mut core = rt.core.borrow_mut();
-        let forced = core.is_forced();
-        (forced || rounds > 0, if forced { core.force_shut_down() } else { core.zombies() })
-    };
     let text = "cancelled because only zombies were left and their time, async.zombie_coroutine_timeout, was over";
+    let to_cancel = rt.core.borrow_mut().press_zombies();
     let reason = cancellation::detached_cancellation(text);
-    for co in zombies {
-        if force {
-            life::cancel_by_force(rt, co, &reason);
-        } else {
-            life::cancel(rt, co, &reason);
-        }
+    match to_cancel {
+        ToCancel::Gently(zombies) => zombies.into_iter().for_each(|co| life::cancel(rt, co, &reason)),
+        ToCancel::ByForce(zombies) => zombies.into_iter().for_each(|co| life::cancel_by_force(rt, co, &reason)),
+        ToCancel::No => {}
     }
 }
 
@@ -390,7 +374,7 @@ pub fn call_back<T>(list: &[T], call: impl Fn(&T)) {
 #[inline(never)]
 pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
     let this = rt.object(co);
-    rt.forbid_switch();
+    gate::forbid();
     // The exception in flight belongs to the suspended coroutine: it is put aside and restored.
     let flying = exception::take();
     let before = exception::instruction_before();
@@ -424,7 +408,7 @@ pub fn never_starts(rt: &'static Runtime, co: CoroutineId, why: NoStack) {
         (outcome, failure) = (Outcome::Failed, Some(thrown));
     }
     this.exception.set(failure);
-    rt.allow_switch();
+    gate::allow();
     finish(rt, this, outcome);
 }
 
@@ -441,7 +425,7 @@ pub fn unhandled(rt: &'static Runtime, exception: Owned<Object>, about: Option<&
 /// Starts graceful shutdown because user code asks for it, with an exception that is to be reported, or none. Does not ask a
 /// second time for the shutdown that a failure has begun while that failure is handled.
 pub fn shut_down_as_asked(rt: &'static Runtime, cause: Option<&Object>) {
-    let has_begun = rt.phase.get() == Phase::ShuttingDown && report::was_handed(rt, cause);
+    let has_begun = rt.core.borrow().life().is_shutting_down() && report::was_handed(rt, cause);
     if let Some(cause) = cause {
         report::add_asked(rt, cause, rt.running());
     }
@@ -459,30 +443,25 @@ pub fn shut_down_as_asked(rt: &'static Runtime, cause: Option<&Object>) {
 /// Starts graceful shutdown: cancels the coroutines in the global scope and below it. A second call cancels all by force,
 /// including those that have swallowed their cancellation or defer it.
 fn shut_down(rt: &'static Runtime, reason: &Object) {
-    let force = match rt.phase.replace(Phase::ShuttingDown) {
-        Phase::Running => false,
-        Phase::ShuttingDown => true,
-        Phase::Ended => return rt.phase.set(Phase::Ended),
-    };
-    rt.shutdown.replace(exception::message_of(reason));
-    if force {
-        let order = rt.core.borrow_mut().force_shut_down();
-        for co in order {
-            life::cancel_by_force(rt, co, reason);
-        }
-    } else {
-        let order = rt.core.borrow_mut().shut_down();
-        scope::propagate_cancel(rt, Core::GLOBAL, &order, reason, life::cancel);
+    let to_cancel = rt.core.borrow_mut().shut_down();
+    if to_cancel != ToCancel::No {
+        rt.shutdown.replace(exception::message_of(reason));
+    }
+    match to_cancel {
+        ToCancel::Gently(order) => scope::propagate_cancel(rt, Core::GLOBAL, &order, reason, life::cancel),
+        ToCancel::ByForce(order) => order.into_iter().for_each(|co| life::cancel_by_force(rt, co, reason)),
+        ToCancel::No => {}
     }
 }
 
 /// Reports a deadlock, in which no coroutine can run and no event is expected, and cancels all coroutines with
 /// `DeadlockError`.
 pub fn deadlock(rt: &'static Runtime) {
-    if rt.core.borrow().is_forced() {
-        return rt.zombies_given_up.set(true); // waiting coroutines are abandoned
+    let first = rt.deadlock.is_empty();
+    if !rt.core.borrow_mut().deadlock(!first) {
+        return; // waiting coroutines are given up
     }
-    rt.forbid_switch(); // an error handler of user code runs in a coroutine that is parked
+    gate::forbid(); // an error handler of user code runs in a coroutine that is parked
     let (waiting, concerned): (Vec<CoroutineId>, Vec<CoroutineId>) = {
         let core = rt.core.borrow();
         let state = |co: &CoroutineId| core.state(*co);
@@ -500,13 +479,8 @@ pub fn deadlock(rt: &'static Runtime) {
     };
     // Each coroutine gets its own copy.
     let error = exception::detached(classes::deadlock(), &message);
-    let first = rt.deadlock.is_empty();
     if first {
         rt.deadlock.set(Some(error.clone())); // stays until the request ends
-    }
-    rt.phase.set(Phase::ShuttingDown);
-    if !first {
-        rt.core.borrow_mut().force_shut_down(); // a coroutine has swallowed the error and waits again
     }
     for co in &waiting {
         life::cancel_by_force(rt, *co, &error);
@@ -517,7 +491,7 @@ pub fn deadlock(rt: &'static Runtime) {
         report::add(rt, error, None);
         report::schedule(rt);
     }
-    rt.allow_switch();
+    gate::allow();
 }
 
 fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
@@ -548,14 +522,14 @@ fn warn_of_deadlock(rt: &'static Runtime, co: CoroutineId) {
 /// Ends the main coroutine when the script's own code has ended, by `EG(exception)` or normally. Runs the other
 /// coroutines to their ends, then reports failures that nothing handled as PHP reports an uncaught exception.
 pub fn script_ended(rt: &'static Runtime) {
-    if rt.phase.get() == Phase::Ended {
+    if rt.has_ended() {
         return;
     }
     moments::run_ends(rt);
     if exception::is_exit_in_flight() {
         moments::script_over(rt);
         moments::exits(rt);
-        rt.end(); // `exit`: no coroutine runs again
+        rt.end(None); // `exit`: no coroutine runs again
         return report::report_rest(rt, true);
     }
     let main = rt.object(Core::MAIN);
@@ -593,7 +567,7 @@ pub fn script_ended(rt: &'static Runtime) {
         }
     }
     moments::script_over(rt);
-    rt.end();
+    rt.end(None);
     report::report_rest(rt, false);
 }
 

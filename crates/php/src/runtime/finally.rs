@@ -8,7 +8,7 @@ use crate::runtime::ctx::Ctx;
 use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
-use crate::runtime::scheduler::{Core, Phase, Runtime, existing};
+use crate::runtime::scheduler::{Core, Runtime, existing};
 use crate::runtime::{classes, context, life, moments};
 use spindle_core::sched::{Outcome, State};
 use spindle_zend::{Object, Owned, engine, exception};
@@ -112,7 +112,7 @@ fn call(this: &CoroutineObject) -> bool {
 /// Ends the main coroutine when the script's own code has ended, by `EG(exception)` or normally, if it has callbacks for that,
 /// and calls them.
 pub fn main_ends() {
-    let Some(rt) = existing().filter(|rt| rt.phase.get() != Phase::Ended) else { return };
+    let Some(rt) = existing().filter(|rt| !rt.has_ended()) else { return };
     let main = rt.object(Core::MAIN);
     if main.finally.is_empty() || exception::is_exit_in_flight() {
         return;

@@ -6,7 +6,7 @@ use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::failure::{self, Level};
 use crate::runtime::life;
 use crate::runtime::report;
-use crate::runtime::scheduler::{self, Core, Phase, Runtime, rt};
+use crate::runtime::scheduler::{self, Core, Runtime, rt};
 use crate::runtime::scope::SCOPE;
 use spindle_core::sched::{CoroutineId, Outcome, ScopeId, SetId, State as CoroutineState, Target};
 use spindle_zend::{
@@ -96,7 +96,7 @@ impl State for Group {
 /// destructor, because the cycle collector may have freed the failure before it frees the object.
 fn destruct(this: &GroupObject) {
     let Some(rt) = scheduler::existing() else { return };
-    if rt.phase.get() == Phase::Ended || !rt.groups.has(this) {
+    if rt.has_ended() || !rt.groups.has(this) {
         return;
     }
     if let Some(member) = this.unseen_failure(rt)

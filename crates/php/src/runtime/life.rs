@@ -5,10 +5,9 @@ use crate::isolation::{self, sapi};
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
-use crate::runtime::scheduler::{Leaving, Reason, Runtime, existing, rt};
-use crate::runtime::{
-    cancellation, classes, context, ends, failure, finally, moments, park, pending_cancel, suspension,
-};
+use crate::runtime::scheduler::{Reason, Runtime, existing, rt};
+use crate::runtime::{cancellation, classes, context, ends, failure, finally, gate, moments, park, pending_cancel};
+use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
 use spindle_zend::{Class, Frame, Function, Object, Owned, Value, engine, exception, zeroed};
@@ -140,7 +139,7 @@ pub(super) fn surviving(release: impl FnOnce()) {
 /// A fatal error has ended code of a request of PHP's own.
 #[cold]
 pub(super) fn died() {
-    suspension::survived();
+    gate::survived();
     if let Some(request) = sapi::live() {
         request.client().dies();
     }

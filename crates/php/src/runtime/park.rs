@@ -3,7 +3,7 @@
 
 use crate::c;
 use crate::runtime::coroutine::{Info, Wants};
-use crate::runtime::scheduler::{Phase, Runtime};
+use crate::runtime::scheduler::Runtime;
 use crate::runtime::{classes, fork, moments, pending_cancel};
 use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_reactor::Reactor;
@@ -71,11 +71,6 @@ impl Runtime {
         c::spindle_calls_without_park.set(0);
         this.suspended_at.set_to_code_of(Frame::current());
         moments::suspending(self);
-        if self.zombies_given_up.get() && self.is_over() {
-            self.begin_wait();
-            self.core.borrow_mut().park(None, WaitReason::Yield, false);
-            self.suspend(false); // for good
-        }
         let next = {
             let mut core = self.core.borrow_mut();
             let next = core.yield_now();
@@ -132,7 +127,7 @@ fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
 /// Throws the exception for an await where the running coroutine cannot be suspended.
 #[cold]
 pub fn cannot_await(rt: &'static Runtime) -> Thrown {
-    let text = if rt.phase.get() == Phase::Ended {
+    let text = if rt.has_ended() {
         "Cannot await here: the coroutines have ended, it would never complete"
     } else {
         "Cannot await here: the engine allows no switch in this place"

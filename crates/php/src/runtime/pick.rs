@@ -10,11 +10,11 @@
 use crate::c;
 use crate::runtime::coroutine::Info;
 use crate::runtime::ctx::Ctx;
-use crate::runtime::scheduler::{Core, Leaving, Runtime};
+use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::{failure, moments, signal_waits};
 use crate::settings;
 use crate::stack::arch;
-use spindle_core::sched::{self, CoroutineId, Next, WaitReason};
+use spindle_core::sched::{CoroutineId, Next, WaitReason};
 use spindle_reactor::Reactor;
 use spindle_zend::sys;
 use std::ops::Range;
@@ -44,17 +44,15 @@ impl Runtime {
             self.poll(Some(0));
         }
         loop {
-            if self.zombies_given_up.get() && self.is_over() {
-                return self.back_to_main();
-            }
             let next = {
                 let mut core = self.core.borrow_mut();
                 let next = core.next_to_run();
                 self.warm(&core);
                 next
             };
-            if let Some(to) = self.to(next).or_else(|| self.wait_for_events()) {
-                return to;
+            match self.to(next) {
+                Some(to) => return to,
+                None => self.wait_for_events(),
             }
         }
     }
@@ -69,21 +67,19 @@ impl Runtime {
 
     /// Returns the target of a switch to the coroutine that the core has picked; `None` if none is ready.
     #[inline(always)]
-    pub(super) fn to(&self, next: Next) -> Option<To> {
+    pub(super) fn to(&'static self, next: Next) -> Option<To> {
         match next {
             Next::Start(co) | Next::CancelledBeforeStart(co) => Some(To::Fresh(co)),
             Next::Resume(co) => Some(To::Ctx(self.context_of(co))),
             Next::Idle => None,
+            Next::Over => Some(To::Ctx(&self.main)),
         }
     }
 
-    /// Waits for events, as no coroutine is ready. Returns main's stack if none will ever be.
+    /// Waits for events, as no coroutine is ready.
     #[cold]
     #[inline(never)]
-    fn wait_for_events(&'static self) -> Option<To> {
-        if self.is_over() {
-            return Some(self.back_to_main());
-        }
+    fn wait_for_events(&'static self) {
         let (hope, deadline) = {
             let mut core = self.core.borrow_mut();
             core.update_zombie_timer(Reactor::now(), zombie_grace());
@@ -94,7 +90,6 @@ impl Runtime {
         } else if !moments::stalled(self) {
             failure::deadlock(self);
         }
-        None
     }
 
     /// Returns the context of a coroutine that has started and has not ended.
@@ -208,33 +203,6 @@ impl Runtime {
     pub fn yield_if_ready(&'static self) -> bool {
         let calls_per_look = if self.core.borrow().has_ready() { 0 } else { CALLS_PER_LOOK };
         self.is_look_due(calls_per_look) && self.maybe_yield()
-    }
-
-    /// Returns main's stack, which ends the request: at once in the child of a fork where the main coroutine does not exist, and where
-    /// the main coroutine waits for something that will never come.
-    fn back_to_main(&'static self) -> To {
-        let waits = self.core.borrow().state(Core::MAIN) != sched::State::Done;
-        if self.main_gone.get() || waits {
-            self.leaving.set(Some(Leaving::Over));
-        }
-        To::Ctx(&self.main)
-    }
-
-    /// Returns `true` if no coroutine is left but those that were abandoned or given up.
-    #[inline]
-    pub(super) fn is_over(&self) -> bool {
-        let core = self.core.borrow();
-        core.live() == core.abandoned() || self.zombies_given_up.get() && core.only_zombies()
-    }
-
-    /// Runs all coroutines until none is left, after the script's own code has ended. Returns `false` if one of them exits.
-    pub fn drain(&'static self) -> bool {
-        self.draining.set(true);
-        while !self.is_over() && !self.is_left() {
-            self.suspend(false);
-        }
-        self.draining.set(false);
-        !self.is_left()
     }
 }
 

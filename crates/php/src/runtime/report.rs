@@ -10,8 +10,8 @@ use crate::runtime::cancellation::Notes;
 use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::failure::Level;
 use crate::runtime::runner::{self, Work};
-use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{cancellation, life, scope};
+use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::{cancellation, gate, life, scope};
 use spindle_zend::{Object, Owned, Text, Value, engine, exception, globals};
 use std::cell::{Cell, RefCell};
 
@@ -84,7 +84,7 @@ pub fn add_asked(rt: &'static Runtime, exception: &Object, about: &CoroutineObje
     let handled = rt.reports.handled.borrow().clone();
     let more = handled.unwrap_or_else(|| origin(rt, about));
     let report = Report { exception: Owned::of(exception), by_php, more };
-    if rt.phase.get() == Phase::Ended {
+    if rt.has_ended() {
         report_at_once(rt, report);
     } else {
         rt.reports.pending.borrow_mut().push(report);
@@ -126,14 +126,14 @@ pub fn register_cause(rt: &'static Runtime, failure: &Object) {
 
 /// Schedules the report of the failures that were added.
 pub fn schedule(rt: &'static Runtime) {
-    if rt.phase.get() == Phase::Ended {
+    if rt.has_ended() {
         // What comes while a handler runs is left to who has called that.
         let due = if is_in_handler(rt) { Vec::new() } else { rt.reports.pending.take() };
         return due.into_iter().for_each(|report| report_at_once(rt, report));
     }
     let at_once = {
         let core = rt.core.borrow();
-        core.is_forced() || !core.all_are_global()
+        core.life().is_forced() || !core.all_are_global()
     };
     if at_once {
         start_runner(rt);
@@ -144,7 +144,7 @@ pub fn schedule(rt: &'static Runtime) {
 
 /// Queues a runner that reports, if there is anything to report.
 pub fn start_runner(rt: &'static Runtime) {
-    if !rt.reports.pending.borrow().is_empty() && rt.phase.get() != Phase::Ended {
+    if !rt.reports.pending.borrow().is_empty() && !rt.has_ended() {
         runner::start(rt, Work::Report, Core::GLOBAL, None, Level::At(Core::GLOBAL), Core::GLOBAL);
     }
 }
@@ -152,12 +152,12 @@ pub fn start_runner(rt: &'static Runtime) {
 /// Reports in the runner, without a switch. The last error is kept for the script's shutdown functions, which may call
 /// `error_get_last()`.
 pub fn in_runner(rt: &'static Runtime) {
-    rt.forbid_switch();
+    gate::forbid();
     report_all(rt);
     if let Some(last) = LastError::take() {
         rt.reports.last_error.set(Some(last));
     }
-    rt.allow_switch();
+    gate::allow();
 }
 
 /// Reports, on main's stack at the request's end, the failures that have not been reported. `exits`: the exit status

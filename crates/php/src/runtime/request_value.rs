@@ -1,6 +1,6 @@
 //! A value that is made once in a request.
 
-use crate::runtime::suspension;
+use crate::runtime::request;
 use spindle_zend::{Value, ValueCell};
 use std::cell::Cell;
 
@@ -24,13 +24,13 @@ impl RequestValue {
 
     /// Returns the value of this request, if it has been made.
     pub fn get(&self) -> Option<Value> {
-        if self.request.get() == suspension::request() { self.value.get().some() } else { None }
+        if self.request.get() == request::number() { self.value.get().some() } else { None }
     }
 
     /// Stores the value of this request.
     pub fn set(&self, value: Value) {
         let before = self.value.replace(value);
-        if self.request.replace(suspension::request()) == suspension::request() {
+        if self.request.replace(request::number()) == request::number() {
             drop(before);
         } else {
             std::mem::forget(before); // its memory was freed with its request

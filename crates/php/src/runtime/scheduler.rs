@@ -12,10 +12,10 @@ use crate::runtime::group::Groups;
 use crate::runtime::report::Reports;
 use crate::runtime::scope::{self, Record};
 use crate::runtime::signals::{Owners, SignalTarget};
-use crate::runtime::{classes, failure, fork, moments, suspension};
+use crate::runtime::{classes, failure, fork, gate, moments, request};
 use crate::stack::stacks::{self, Stacks};
+use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::{self, CoroutineId, Order, ScopeId, Ticket};
-use spindle_interpose::host;
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, Text, engine, exception};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -29,29 +29,6 @@ pub type Core = sched::Core<Reason>;
 /// An exception, as the core keeps it. The caller that takes it out releases it when no borrow of the core is alive.
 pub type Reason = ManuallyDrop<Owned<Object>>;
 
-/// The phase of the application.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// The script runs.
-    Running,
-    /// Graceful shutdown: all coroutines were cancelled and run to their ends.
-    ShuttingDown,
-    /// No coroutine runs again.
-    Ended,
-}
-
-/// Why main's stack ends the request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Leaving {
-    /// A coroutine exits.
-    Exit,
-    /// No other coroutine is left, and main's can never go on: in the child of a fork by another coroutine, or where main waits
-    /// for something that will never come.
-    Over,
-    /// A fatal error has been reported in a coroutine.
-    Fatal,
-}
-
 /// The coroutines of a request, and what the process keeps for those of the next.
 pub struct Runtime {
     pub(crate) core: RefCell<Core>,
@@ -62,9 +39,6 @@ pub struct Runtime {
     pub(crate) scopes: RefCell<Vec<Option<Rc<Record>>>>,
     /// User code's groups.
     pub(crate) groups: Groups,
-    /// How often zombies were cancelled because their time was over, and whether the runtime has given up waiting for them.
-    pub(crate) zombie_rounds: Cell<u8>,
-    pub(crate) zombies_given_up: Cell<bool>,
     /// Failures that nothing handles, to be reported.
     pub(crate) reports: Reports,
     /// Exceptions that user code has handed in to cancel with, and their previous ones then.
@@ -75,25 +49,16 @@ pub struct Runtime {
     pub(crate) deadlock: OwnedCell<Object>,
     /// The message of the cancellations of the shutdown that has begun.
     pub(crate) shutdown: RefCell<String>,
-    pub(crate) phase: Cell<Phase>,
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,
     pub(super) main: Box<Ctx>,
-    no_switch: Cell<u32>,
     pub(super) picks: Cell<u32>,
-    pub(super) main_gone: Cell<bool>,
     /// The id of the coroutine whose cancellation was deferred because it ran in a callback of C code; 0 if there is none.
     pub(crate) cancelled_in_callback: Cell<u64>,
-    /// Why main's stack ends the request when it is switched to.
-    pub(super) leaving: Cell<Option<Leaving>>,
-    /// Main's own code has ended, and its stack waits for the others.
-    pub(super) draining: Cell<bool>,
     pub(crate) signal_target: Cell<Option<SignalTarget>>,
     pub(crate) signal_owners: RefCell<Owners>,
     /// The coroutines whose waits are given up if another one closes a cycle with them, and some that have been abandoned.
     pub(crate) waits_to_give_up: RefCell<Vec<CoroutineId>>,
-    /// The first `spawn` of the request has been seen.
-    pub(crate) active: Cell<bool>,
 }
 
 /// The runtime of this request.
@@ -133,7 +98,7 @@ fn begin() -> &'static Runtime {
 /// other modules may run code at their request's end.
 pub fn end_request() {
     if let Some(rt) = existing() {
-        rt.end();
+        rt.end(None);
         moments::request_ended();
     }
 }
@@ -187,27 +152,19 @@ impl Runtime {
             objects: RefCell::new(Vec::new()),
             scopes: RefCell::new(Vec::new()),
             groups: Groups::default(),
-            zombie_rounds: Cell::new(0),
-            zombies_given_up: Cell::new(false),
             reports: Reports::new(),
             given: Notes::new(),
             copies: Notes::new(),
             deadlock: OwnedCell::new(),
             shutdown: RefCell::default(),
-            phase: Cell::new(Phase::Ended),
             reactor: kept.reactor,
             stacks: RefCell::new(kept.stacks),
             main: Box::new(Ctx::of_main()),
-            no_switch: Cell::new(0),
             picks: Cell::new(0),
-            main_gone: Cell::new(false),
             cancelled_in_callback: Cell::new(0),
-            leaving: Cell::new(None),
-            draining: Cell::new(false),
             signal_target: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),
             waits_to_give_up: RefCell::new(Vec::new()),
-            active: Cell::new(false),
         }
     }
 
@@ -217,14 +174,16 @@ impl Runtime {
         if !self.stacks.borrow().have_size(size) {
             *self.stacks.borrow_mut() = Stacks::new(size);
         }
-        self.phase.set(if suspension::script_is_over() { Phase::Ended } else { Phase::Running });
-        self.no_switch.set(suspension::no_switch());
+        if request::is_winding_down() {
+            self.core.borrow_mut().end_all(None);
+            gate::close_for_good();
+        }
         let object = COROUTINE.make();
         object.co.set(Core::MAIN);
         object.ctx.set(Some(&self.main));
         self.main.id.set(self.core.borrow().id(Core::MAIN));
         self.objects.borrow_mut().push(NonNull::new(object.into_raw()));
-        if self.phase.get() == Phase::Running {
+        if !self.has_ended() {
             c::spindle_watch_request_end();
         }
         if fork::forked_unseen() {
@@ -309,48 +268,22 @@ impl Runtime {
         !self.deadlock.is_empty() && exception.class() == classes::deadlock()
     }
 
-    /// Returns `true` if the running coroutine can be suspended here.
-    #[inline(always)]
-    pub fn can_switch(&self) -> bool {
-        self.no_switch.get() == 0 && self.phase.get() != Phase::Ended
+    /// Returns `true` if no coroutine runs again.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.core.borrow().life().has_ended()
     }
 
-    /// Forbids switches until [`Runtime::allow_switch`]. Nests.
-    pub fn forbid_switch(&self) {
-        self.no_switch.set(self.no_switch.get() + 1);
-        host::disable_suspension();
-    }
-
-    /// Ends one [`Runtime::forbid_switch`].
-    pub fn allow_switch(&self) {
-        self.no_switch.set(self.no_switch.get() - 1);
-        self.set_gate();
-    }
-
-    /// Allows switches again in a coroutine that a fatal error has left.
-    pub fn survived(&self) {
-        self.no_switch.set(0);
-        self.set_gate();
-    }
-
-    /// Enables or disables suspension by hooked calls, as switching is allowed or not.
-    pub fn set_gate(&self) {
-        if self.can_switch() && self.active.get() {
-            host::enable_suspension();
-        } else {
-            host::disable_suspension();
-        }
-    }
-
-    /// Ends the application: the script has ended, or it exits. No coroutine runs again.
-    pub fn end(&'static self) {
-        if self.phase.get() != Phase::Ended {
+    /// Ends the application: no coroutine runs again. `why`: main's stack ends the request in place of the script's own end.
+    pub fn end(&'static self, why: Option<Leaving>) {
+        if !self.has_ended() {
             for this in self.all_objects() {
                 self.abandon(&this);
             }
         }
-        self.switch_no_more();
-        self.core.borrow_mut().run_as_main();
+        self.core.borrow_mut().end_all(why);
+        moments::loop_waits();
+        gate::close_for_good();
     }
 
     /// Abandons a coroutine: if it is suspended, it is never resumed.
@@ -362,23 +295,14 @@ impl Runtime {
         }
     }
 
-    /// Returns `true` if main's stack has been left for good without a fatal error.
+    /// Returns `true` if main's stack ends the request, and not for a fatal error.
     pub fn is_left(&self) -> bool {
-        self.leaving.get().is_some_and(|why| why != Leaving::Fatal)
-    }
-
-    fn switch_no_more(&self) {
-        self.phase.set(Phase::Ended);
-        moments::loop_waits();
-        host::disable_suspension();
+        matches!(self.core.borrow().life().leaving(), Some(Leaving::Exit | Leaving::Over))
     }
 
     /// Keeps only the running coroutine, in the child of a fork.
     pub fn after_fork(&'static self) {
-        let main_runs = self.is_on_main();
-        let main_had_ended = self.core.borrow().is_done(sched::Target::Coroutine(Core::MAIN));
         let dropped = self.core.borrow_mut().after_fork();
-        self.main_gone.set(!main_runs && !main_had_ended);
         moments::forked(self);
         for co in dropped {
             // Its object stays alive by the runtime's reference, which is never given back: nothing of a coroutine that

@@ -9,7 +9,7 @@ use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::position::Position;
 use crate::runtime::registered::Registered;
 use crate::runtime::runner::{self, Work};
-use crate::runtime::scheduler::{self, Core, Phase, Runtime};
+use crate::runtime::scheduler::{self, Core, Runtime};
 use crate::runtime::timeout::TIMEOUT;
 use crate::runtime::{awaiting, cancellation, classes, life, report};
 use crate::settings;
@@ -613,7 +613,7 @@ pub fn message_within(rt: &'static Runtime, id: ScopeId) -> String {
 fn end_with_object(id: ScopeId) {
     let Some(rt) = scheduler::existing() else { return };
     let exits = exception::is_exit_in_flight();
-    if rt.phase.get() == Phase::Ended || exits || !rt.core.borrow().scope_exists(id) {
+    if rt.has_ended() || exits || !rt.core.borrow().scope_exists(id) {
         return;
     }
     // An exception in flight is put aside, as the engine does for destructors: while there is one, error handlers are

@@ -2,8 +2,8 @@
 
 use crate::c;
 use crate::runtime::completion::Completion;
-use crate::runtime::moments;
 use crate::runtime::scheduler::rt;
+use crate::runtime::{gate, moments};
 use spindle_reactor::signals;
 use spindle_zend::PhpStatic;
 use std::cell::RefCell;
@@ -75,7 +75,7 @@ impl SignalWait {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it reports a fault of the process"));
         }
         let rt = rt();
-        if !rt.active.get() {
+        if !gate::is_active() {
             moments::first_spawn(rt);
         }
         rt.reactor();

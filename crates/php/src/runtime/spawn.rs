@@ -2,8 +2,8 @@
 
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
 use crate::runtime::runner::{self, Body, RustEntry};
-use crate::runtime::scheduler::{Core, Phase, Runtime};
-use crate::runtime::{classes, moments, scope, suspension};
+use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::{classes, gate, moments, request, scope};
 use spindle_core::sched::{CoroutineId, ScopeId};
 use spindle_zend::{Call, Frame, Function, Owned, PhpStatic, Thrown, exception};
 use std::cell::{Cell, RefCell};
@@ -13,13 +13,13 @@ static EXCLUDED_IN: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 
 /// Refuses coroutines for the rest of the request: `async.fiber_api` is `exclusive`, and a fiber was made.
 pub fn exclude() {
-    EXCLUDED_IN.set(suspension::request());
+    EXCLUDED_IN.set(request::number());
 }
 
 /// Returns `true` if a fiber that was made in this request excludes coroutines.
 #[inline(always)]
 pub fn are_excluded() -> bool {
-    EXCLUDED_IN.get() != 0 && EXCLUDED_IN.get() == suspension::request()
+    EXCLUDED_IN.get() != 0 && EXCLUDED_IN.get() == request::number()
 }
 
 /// Checks that fibers do not exclude coroutines.
@@ -146,7 +146,7 @@ fn queue_from(
         let is_new = this.spawners.set(spawners).is_ok();
         debug_assert!(is_new);
     }
-    if !rt.active.get() && rt.phase.get() != Phase::Ended {
+    if !gate::is_active() && !rt.has_ended() {
         moments::first_spawn(rt);
     }
     rt.enqueue(this.clone(), queue);

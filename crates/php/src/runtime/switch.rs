@@ -25,9 +25,10 @@ use crate::isolation::{self, SuspendedIn};
 use crate::runtime::coroutine::Coroutine;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::pick::To;
-use crate::runtime::scheduler::{Leaving, Runtime};
+use crate::runtime::scheduler::Runtime;
 use crate::runtime::{failure, life, moments, observers, report};
 use crate::stack::{arch, stacks};
+use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::CoroutineId;
 use spindle_zend::{FiberContext, engine};
 use std::ptr::null_mut;
@@ -121,20 +122,38 @@ impl Runtime {
 
     /// Does the same, after the run has ended and `to` was picked.
     #[inline(always)]
-    pub(super) fn suspend_for(&'static self, mut to: To, in_c: bool) {
+    pub(super) fn suspend_for(&'static self, to: To, in_c: bool) {
         let me = self.context();
+        self.leave_for(to, me, in_c);
+        self.back_on(me);
+    }
+
+    /// Runs all coroutines until none is left, after the script's own code has ended. Returns `false` if one of them exits.
+    pub fn drain(&'static self) -> bool {
+        while !self.is_left() {
+            if self.core.borrow().is_over() {
+                return true;
+            }
+            moments::run_ends(self);
+            self.leave_for(self.pick(), self.context(), false);
+            if self.ends_request() == Some(Leaving::Fatal) {
+                engine::bail_out();
+            }
+        }
+        false
+    }
+
+    /// Resumes or starts the coroutine that was picked. Returns when `me` is resumed.
+    #[inline(always)]
+    fn leave_for(&'static self, mut to: To, me: &'static Ctx, in_c: bool) {
         loop {
             match to {
-                To::Ctx(to) if to == me => break,
-                To::Ctx(to) => {
-                    self.transfer(me, Leave::Suspended { in_c }, to, Enter::Suspended);
-                    break;
-                }
-                To::Fresh(co) if self.start(me, co, in_c) => break,
+                To::Ctx(to) if to == me => return,
+                To::Ctx(to) => return self.transfer(me, Leave::Suspended { in_c }, to, Enter::Suspended),
+                To::Fresh(co) if self.start(me, co, in_c) => return,
                 To::Fresh(_) => to = self.pick(), // it has failed
             }
         }
-        self.back_on(me);
     }
 
     /// Starts a fresh coroutine on a stack of its own, and returns `true` when `me` is resumed; `false` if there is no stack for it.
@@ -176,8 +195,7 @@ impl Runtime {
 
     /// Ends the request on main's stack, because a coroutine has bailed out or exits.
     pub(super) fn end_on_main(&'static self, ctx: &'static Ctx, why: Leaving) -> ! {
-        self.end();
-        self.leaving.set(Some(why));
+        self.end(Some(why));
         self.transfer(ctx, Leave::Abandoned, &self.main, Enter::Suspended);
         std::process::abort()
     }
@@ -185,23 +203,25 @@ impl Runtime {
     /// Completes a switch back to `me`.
     #[inline(always)]
     fn back_on(&'static self, me: &Ctx) {
-        if let Some(why) = self.leaving.get()
-            && *me == *self.main
-        {
-            self.end();
-            if why == Leaving::Over {
-                failure::report_unseen(self);
-            }
-            report::report_rest(self, why != Leaving::Over);
-            if self.draining.get() && self.is_left() {
-                return; // `drain` says so
-            }
-            // On main's own stack, inside the engine's outermost try block. The Rust frames in between own nothing that
-            // matters (see `Host`).
+        if *me == *self.main && self.ends_request().is_some() {
+            // On main's own stack, inside the engine's outermost try block. The Rust frames in between own nothing that matters (see
+            // `Host`).
             engine::bail_out();
         }
         if me.stack.overflowed.get() {
             engine::request_interrupt(); // another coroutine may have consumed the request
         }
+    }
+
+    /// Ends the application if main's stack, which runs again, is to end the request. Returns why it is.
+    #[inline]
+    fn ends_request(&'static self) -> Option<Leaving> {
+        let why = self.core.borrow().life().leaving()?;
+        self.end(None);
+        if why == Leaving::Over {
+            failure::report_unseen(self);
+        }
+        report::report_rest(self, why != Leaving::Over);
+        Some(why)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::runtime::coroutine::Info;
 use crate::runtime::park::{after_signal, cannot_await, may_wait};
+use crate::runtime::request;
 use crate::runtime::scheduler::{Runtime, existing};
-use crate::runtime::suspension;
 use spindle_core::sched::{Ticket, WaitReason, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::Thrown;
@@ -25,7 +25,7 @@ impl Tickets {
     /// Calls `with`, which must not run other code, with the tickets of this request.
     fn with<R>(&self, with: impl FnOnce(&mut VecDeque<Ticket>) -> R) -> R {
         let mut list = self.list.borrow_mut();
-        if self.request.replace(suspension::request()) != suspension::request() {
+        if self.request.replace(request::number()) != request::number() {
             list.clear();
         }
         with(&mut list)

@@ -6,7 +6,7 @@ use crate::runtime::failure;
 use crate::runtime::moments;
 use crate::runtime::park::{self, after_signal, cannot_await, may_wait};
 use crate::runtime::scheduler::{Core, Runtime, existing, rt};
-use crate::runtime::suspension;
+use crate::runtime::{gate, request};
 use spindle_core::sched::{Target, WaitReason, WaitSetId, WakeReason};
 use spindle_reactor::{Interest, JobKind, Reactor, Readiness, Registration, Waiter};
 use spindle_zend::{Object, Thrown};
@@ -145,14 +145,14 @@ impl WaitSet {
     }
 
     fn existing_id(&self) -> Option<WaitSetId> {
-        self.id.get().filter(|(request, _)| *request == suspension::request()).map(|(_, id)| id)
+        self.id.get().filter(|(request, _)| *request == request::number()).map(|(_, id)| id)
     }
 
     fn id(&self, rt: &Runtime) -> WaitSetId {
         self.existing_id().unwrap_or_else(|| {
             let mut core = rt.core.borrow_mut();
             let id = if self.needs_all { core.add_wait_set_for_all() } else { core.add_wait_set() };
-            self.id.set(Some((suspension::request(), id)));
+            self.id.set(Some((request::number(), id)));
             id
         })
     }
@@ -478,7 +478,7 @@ pub fn deadline_in(seconds: f64) -> u64 {
 
 /// Activates the runtime, so that it is seen from here on when a descriptor is closed, or the process forks.
 pub fn activate(rt: &'static Runtime) {
-    if !rt.active.get() && rt.can_switch() {
+    if !gate::is_active() && rt.can_switch() {
         moments::first_spawn(rt);
     }
 }

@@ -1,0 +1,106 @@
+//! The gate: may the running code be suspended here? Whoever would suspend it asks [`Runtime::can_switch`] first: each park and
+//! yield, and nothing else decides it. A switch that nobody has asked for (a time slice) would ask the same.
+//!
+//! | closed | by | until |
+//! |---|---|---|
+//! | a section forbids switches: a callback of C code, a compiler run, a signal handler, a shared buffer | [`without_switch`], [`forbid`] | the section ends; they nest |
+//! | a fatal error has left sections, but the coroutine lives on | | [`survived`]: all of them have ended |
+//! | no coroutine runs again | [`close_for_good`], at the end of the application (`core`'s `Lifecycle`) | the next request |
+//!
+//! Hooked calls of libc, which are everywhere, ask a copy of the answer that `interpose` keeps: [`host::current_host`]. It is
+//! published at each change, and closed for four more reasons of its own: nothing was spawned yet ([`activate`]); another thread
+//! calls; a signal handler of user code runs on this one; the engine holds signals back.
+//!
+//! The state is recorded even before there is a runtime.
+
+use crate::runtime::moments;
+use crate::runtime::scheduler::{Runtime, existing};
+use spindle_interpose::host;
+use spindle_zend::PhpStatic;
+use std::cell::Cell;
+
+struct Gate {
+    /// The number of nested sections that forbid switches; [`FOR_GOOD`] is added once no coroutine runs again.
+    closed: Cell<u32>,
+    /// The first `spawn` of the request has been seen.
+    active: Cell<bool>,
+}
+
+const FOR_GOOD: u32 = 1 << 31;
+
+static GATE: PhpStatic<Gate> = PhpStatic::new(Gate { closed: Cell::new(0), active: Cell::new(false) });
+
+impl Runtime {
+    /// Returns `true` if the running coroutine can be suspended here.
+    #[inline(always)]
+    pub fn can_switch(&self) -> bool {
+        GATE.closed.get() == 0
+    }
+}
+
+/// Opens the gate at the start of a request.
+pub fn reset() {
+    GATE.closed.set(0);
+}
+
+/// Forbids switches until [`allow`]. Nests.
+pub fn forbid() {
+    GATE.closed.set(GATE.closed.get() + 1);
+    host::disable_suspension();
+}
+
+/// Ends one [`forbid`].
+pub fn allow() {
+    GATE.closed.set(GATE.closed.get() - 1);
+    publish();
+}
+
+/// Runs `what` with switches forbidden. A bailout may jump over this function; the request ends then, and switches are no longer
+/// needed.
+pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
+    forbid();
+    let result = what();
+    allow();
+    result
+}
+
+/// Allows switches again after a fatal error that has ended code of one coroutine alone: what had forbidden them was left.
+pub fn survived() {
+    GATE.closed.set(GATE.closed.get() & FOR_GOOD);
+    publish();
+    if let Some(rt) = existing() {
+        moments::survived(rt);
+    }
+}
+
+/// No coroutine runs again in this request.
+pub fn close_for_good() {
+    GATE.closed.set(GATE.closed.get() | FOR_GOOD);
+    host::disable_suspension();
+}
+
+/// Returns `true` from the first `spawn` of a request on.
+#[inline(always)]
+pub fn is_active() -> bool {
+    GATE.active.get()
+}
+
+/// Records the first `spawn`. Hooked calls are suspended when that is [`published`](publish).
+pub fn activate() {
+    GATE.active.set(true);
+}
+
+/// Records the end of the request. Returns `true` if something was spawned in it.
+pub fn deactivate() -> bool {
+    host::disable_suspension();
+    GATE.active.replace(false)
+}
+
+/// Tells hooked calls whether they may be suspended.
+pub fn publish() {
+    if GATE.closed.get() == 0 && GATE.active.get() {
+        host::enable_suspension();
+    } else {
+        host::disable_suspension();
+    }
+}
