@@ -21,12 +21,14 @@
 use crate::arena::{Arena, Key};
 use crate::lifecycle::Lifecycle;
 use crate::timers::{TimerId, Timers};
+use cancellation::Cancellation;
 use list::{Link, List};
 use scopes::Scope;
 use std::collections::VecDeque;
 
 mod awaiting;
 mod bounds;
+mod cancellation;
 mod completion;
 mod cycles;
 mod disposal;
@@ -81,7 +83,6 @@ struct Coroutine<X> {
     has_stack: bool,
     /// Its body has ended, and it runs the callbacks for that. Otherwise unset: no coroutine begins with it.
     in_callbacks: bool,
-    shielded: u32,
     epoch: u32,
     /// The targets of which one ends its wait, and the epoch of that wait.
     watched: Vec<Maker>,
@@ -93,8 +94,7 @@ struct Coroutine<X> {
     on: WaitReason,
     parked_at: u64,
     timer: Option<TimerId>,
-    cancellation: Option<X>,
-    cancel_requested: bool,
+    cancellation: Cancellation<X>,
     /// The number of cancellations that shutdown has given it.
     shutdowns: u8,
     /// It has swallowed them and is never resumed.
@@ -127,7 +127,6 @@ impl<X> Coroutine<X> {
             started: false,
             has_stack: false,
             in_callbacks: false,
-            shielded: 0,
             epoch: 0,
             watched: Vec::new(),
             watches: 0,
@@ -137,8 +136,7 @@ impl<X> Coroutine<X> {
             on: WaitReason::Yield,
             parked_at: 0,
             timer: None,
-            cancellation: None,
-            cancel_requested: false,
+            cancellation: Cancellation::NONE,
             shutdowns: 0,
             abandoned: false,
             detached: false,
@@ -336,11 +334,10 @@ impl<X> Core<X> {
         coroutine.state = State::Queued;
         coroutine.started = false;
         coroutine.has_stack = false;
-        coroutine.shielded = 0;
+        coroutine.cancellation = Cancellation::NONE;
         coroutine.epoch = coroutine.epoch.wrapping_add(1); // tickets of the entry's last coroutine stay void
         coroutine.woken_early = false;
         coroutine.wake_prioritized = false;
-        coroutine.cancel_requested = false;
         coroutine.shutdowns = 0;
         coroutine.abandoned = false;
         coroutine.detached = false;
@@ -401,7 +398,7 @@ impl<X> Core<X> {
         coroutine.state = State::Running;
         if std::mem::replace(&mut coroutine.has_stack, true) {
             Next::Resume(co)
-        } else if coroutine.cancellation.is_some() && !matches!(coroutine.kind, SpawnKind::Runner { .. }) {
+        } else if coroutine.cancellation.is_requested() && !matches!(coroutine.kind, SpawnKind::Runner { .. }) {
             Next::CancelledBeforeStart(co)
         } else {
             coroutine.started = true;
@@ -428,7 +425,7 @@ impl<X> Core<X> {
     }
 
     /// Yields: [`Core::begin_wait`], [`Core::park`] with [`WaitReason::Yield`] and [`Core::next_to_run`] in one. Returns `None`
-    /// if a cancellation is pending instead. When the coroutine is resumed it asks [`Core::cancellation_waits`], not
+    /// if a cancellation is pending instead. When the coroutine is resumed it asks [`Core::refuses_wait`], not
     /// [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
@@ -436,7 +433,7 @@ impl<X> Core<X> {
         if !is_abandoned {
             let gives_up = self.gives_up();
             let coroutine = self.coroutine_mut(co);
-            if coroutine.shielded == 0 && coroutine.cancellation.is_some() && !gives_up {
+            if coroutine.cancellation.refuses_wait() && !gives_up {
                 return None;
             }
             coroutine.begin_wait();
@@ -460,12 +457,12 @@ impl<X> Core<X> {
         std::ptr::from_ref(self.coroutine(co)).cast()
     }
 
-    /// Does what [`Core::begin_wait`] does, unless the running coroutine has a pending cancellation and is not shielded.
+    /// Does what [`Core::begin_wait`] does, unless it [must not](Core::refuses_wait).
     #[inline(always)]
     pub fn try_begin_wait(&mut self) -> Option<Ticket> {
         let co = self.running;
         let coroutine = self.coroutine_mut(co);
-        if coroutine.shielded == 0 && coroutine.cancellation.is_some() {
+        if coroutine.cancellation.refuses_wait() {
             return None;
         }
         coroutine.begin_wait();
@@ -495,7 +492,7 @@ impl<X> Core<X> {
             return None;
         }
         let coroutine = &mut self.coroutines[co.0];
-        if cancellable && coroutine.shielded == 0 && coroutine.cancellation.is_some() {
+        if cancellable && coroutine.cancellation.ends_park() {
             return Some(WakeReason::Cancelled);
         }
         if coroutine.woken_early {
@@ -504,7 +501,7 @@ impl<X> Core<X> {
         coroutine.on = on;
         coroutine.parked_at = parks;
         if !cancellable {
-            coroutine.shielded += 1;
+            coroutine.cancellation.shield();
         }
         self.parks = parks + 1;
         if on == WaitReason::Yield {
@@ -530,9 +527,9 @@ impl<X> Core<X> {
         let coroutine = self.coroutine_mut(self.running);
         coroutine.epoch = coroutine.epoch.wrapping_add(1);
         if !cancellable {
-            coroutine.shielded = coroutine.shielded.saturating_sub(1);
+            coroutine.cancellation.unshield();
         }
-        if cancellable && coroutine.shielded == 0 && coroutine.cancellation.is_some() && !coroutine.wake_wins() {
+        if cancellable && coroutine.cancellation.ends_park() && !coroutine.wake_wins() {
             return WakeReason::Cancelled;
         }
         coroutine.reason
@@ -627,80 +624,6 @@ impl<X> Core<X> {
         self.timers.len()
     }
 
-    /// Cancels a coroutine. Returns the reason, too, unless it was accepted.
-    pub fn cancel(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
-        let coroutine = self.coroutine_mut(co);
-        if coroutine.is_past_cancelling() {
-            return (Cancel::TooLate, Some(reason));
-        }
-        if coroutine.cancellation.is_some() {
-            return (Cancel::Pending, Some(reason));
-        }
-        self.deliver_cancellation(co, reason);
-        (Cancel::Accepted, None)
-    }
-
-    fn deliver_cancellation(&mut self, co: CoroutineId, reason: X) {
-        let coroutine = self.coroutine_mut(co);
-        coroutine.cancellation = Some(reason);
-        coroutine.cancel_requested = true;
-        if coroutine.state == State::Parked && coroutine.shielded == 0 {
-            self.make_ready(co, WakeReason::Cancelled);
-        } else if coroutine.state == State::Ready && coroutine.shielded == 0 && !coroutine.wake_wins() {
-            // It was woken and has not run since. What it waited for is not lost.
-            coroutine.reason = WakeReason::Cancelled;
-        }
-    }
-
-    /// Cancels a coroutine because another one has failed. If it was woken already, perhaps by what made the other fail, it
-    /// resumes as woken, and the cancellation is delivered at its next park. Returns the same as [`Core::cancel`].
-    pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
-        let coroutine = self.coroutine_mut(co);
-        coroutine.wake_prioritized |= coroutine.state == State::Ready && coroutine.on != WaitReason::Yield;
-        self.cancel(co, reason)
-    }
-
-    /// Takes the running coroutine's pending cancellation, unless it is shielded.
-    pub fn take_cancellation(&mut self) -> Option<X> {
-        let coroutine = self.coroutine_mut(self.running);
-        if coroutine.shielded > 0 { None } else { coroutine.cancellation.take() }
-    }
-
-    /// Takes a coroutine's pending cancellation, shielded or not: for one that never starts, or has ended.
-    pub fn discard_cancellation(&mut self, co: CoroutineId) -> Option<X> {
-        self.coroutine_mut(co).cancellation.take()
-    }
-
-    /// Returns `true` if the running coroutine has a pending cancellation and is not shielded.
-    pub fn cancellation_waits(&self) -> bool {
-        let coroutine = self.coroutine(self.running);
-        coroutine.shielded == 0 && coroutine.cancellation.is_some()
-    }
-
-    /// Defers cancellations of the running coroutine until [`Core::unshield`]. Nests.
-    pub fn shield(&mut self) {
-        self.coroutine_mut(self.running).shielded += 1;
-    }
-
-    /// Ends one [`Core::shield`].
-    pub fn unshield(&mut self) {
-        let coroutine = self.coroutine_mut(self.running);
-        coroutine.shielded = coroutine.shielded.saturating_sub(1); // a forced cancellation has cleared it
-    }
-
-    /// Cancels a coroutine even if it is shielded, in place of a pending cancellation, which is returned. So is `reason` if the
-    /// coroutine has ended.
-    pub fn cancel_by_force(&mut self, co: CoroutineId, reason: X) -> Option<X> {
-        let coroutine = self.coroutine_mut(co);
-        if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
-            return Some(reason);
-        }
-        coroutine.shielded = 0;
-        let earlier = coroutine.cancellation.take();
-        self.deliver_cancellation(co, reason);
-        earlier
-    }
-
     /// Queues [`Event::Overdue`] at this moment if the coroutine, which was cancelled, has not ended by then.
     pub fn schedule_overdue_check(&mut self, co: CoroutineId, deadline: u64) {
         let id = self.coroutine(co).id;
@@ -716,14 +639,6 @@ impl<X> Core<X> {
     /// Queues [`Event::ReportsDue`] at this moment.
     pub fn schedule_reports(&mut self, deadline: u64) {
         self.timers.insert(deadline, Alarm::Reports);
-    }
-
-    /// Ends the park of a coroutine as cancelled without a cancellation to deliver: its call fails.
-    pub fn abort_park(&mut self, co: CoroutineId) {
-        let coroutine = self.coroutine_mut(co);
-        if coroutine.state == State::Parked && coroutine.shielded == 0 && !coroutine.abandoned {
-            self.make_ready(co, WakeReason::Cancelled);
-        }
     }
 
     /// Takes the next event for the host to carry out.
@@ -807,10 +722,5 @@ impl<X> Core<X> {
     /// run with, which may park.
     pub fn has_stack(&self, co: CoroutineId) -> bool {
         self.coroutine(co).has_stack
-    }
-
-    /// Returns `true` if a cancellation was accepted for it.
-    pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).cancel_requested
     }
 }

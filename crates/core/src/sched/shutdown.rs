@@ -76,7 +76,7 @@ impl<X> Core<X> {
         for co in &order {
             let coroutine = self.coroutine_mut(*co);
             // A cancellation that was not delivered yet is replaced.
-            let given = if coroutine.cancellation.is_some() { 0 } else { 1 };
+            let given = if coroutine.cancellation.is_pending() { 0 } else { 1 };
             coroutine.shutdowns = (coroutine.shutdowns + given).clamp(1, 2);
         }
         for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, it)| it.state != State::Done && !it.detached) {
@@ -90,7 +90,7 @@ impl<X> Core<X> {
     #[cold]
     pub(super) fn abandon_if_unstoppable(&mut self) -> bool {
         let coroutine = self.coroutine_mut(self.running);
-        if coroutine.shutdowns < 2 || coroutine.cancellation.is_some() || coroutine.state != State::Running {
+        if coroutine.shutdowns < 2 || coroutine.cancellation.is_requested() || coroutine.state != State::Running {
             return false;
         }
         coroutine.abandoned = true;

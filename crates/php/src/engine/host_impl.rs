@@ -5,7 +5,6 @@ use crate::engine::interposition;
 use crate::handles::{classify, multi, polling, trampolines};
 use crate::runtime::{
     coroutine::Info,
-    ctx::Failing,
     ends, pending_cancel,
     pick::CALLS_PER_LOOK,
     scheduler::{self, Runtime, rt},
@@ -26,10 +25,6 @@ pub static HOST: PhpHost = PhpHost;
 /// How many calls that did not wait a function may make before it yields in their midst, where it would yield at its end.
 const MAX_CALLS_IN_ONE: u32 = 2 * CALLS_PER_LOOK;
 
-/// How many parks of cancelled C code fail at once. C code that ignores the error and repeats its call parks normally
-/// after that, so that it does not use up the processor.
-const MAX_CANCELLED_RETRIES: u32 = 10_000;
-
 fn on(blocked_on: &BlockedOn) -> WaitReason {
     WaitReason::External {
         interruptible: blocked_on.on_signal != OnSignal::Ignore,
@@ -39,16 +34,6 @@ fn on(blocked_on: &BlockedOn) -> WaitReason {
 
 fn info(blocked_on: &BlockedOn) -> Info {
     Info { call: blocked_on.call, fd: blocked_on.fd, since: Reactor::recently(), ..Info::NONE }
-}
-
-/// Returns `true` if calls of C code in the running coroutine fail, and counts this one.
-fn fails(rt: &'static Runtime) -> bool {
-    let ctx = rt.context();
-    if ctx.failing.get() == Failing::No {
-        return false;
-    }
-    ctx.failed_parks.set(ctx.failed_parks.get() + 1);
-    ctx.failed_parks.get() < MAX_CANCELLED_RETRIES
 }
 
 /// Returns the result of a park that makes the hooked call fail.
@@ -64,9 +49,7 @@ fn cancelled_between_calls(rt: &'static Runtime) {
     if classify::is_in_exchange() {
         return;
     }
-    let reason = rt.take_cancellation();
-    if let Some(reason) = reason {
-        pending_cancel::throw_on_return(rt, reason);
+    if pending_cancel::fail_calls(rt) {
         ends::announce_interrupt();
     }
 }
@@ -106,7 +89,7 @@ impl Host for PhpHost {
 
     fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
         let rt = rt();
-        if fails(rt) {
+        if rt.context().failing.fail_park() {
             ends::announce_interrupt();
             return cancelled();
         }
@@ -116,16 +99,13 @@ impl Host for PhpHost {
             WakeReason::TimedOut => Wake::TimedOut,
             WakeReason::Interrupted => Wake::Interrupted,
             WakeReason::Cancelled => {
-                let reason = rt.take_cancellation();
-                if let Some(reason) = reason {
-                    pending_cancel::throw_on_return(rt, reason);
-                }
+                pending_cancel::fail_calls(rt);
                 ends::announce_interrupt();
                 if blocked_on.fd >= 0 && classify::is_in_exchange() {
                     // The response will still come, and must not be taken for that of the next request: not every
                     // library closes a connection because a wait has failed. Libraries that do are not affected.
                     if c::shutdown(blocked_on.fd, libc::SHUT_RDWR) == 0 {
-                        rt.context().given_up.set(blocked_on.fd);
+                        rt.context().failing.has_shut_down(blocked_on.fd);
                     }
                 }
                 cancelled()
@@ -202,15 +182,16 @@ impl Host for PhpHost {
     }
 
     fn coroutine(&self) -> u64 {
-        u64::from(rt().core.borrow().running().0)
+        let core = rt().core.borrow();
+        core.id(core.running())
     }
 
     fn has_pending_cancel(&self) -> bool {
-        rt().context().failing.get() != Failing::No
+        rt().context().failing.are_on()
     }
 
     fn is_shut_down(&self, fd: i32) -> bool {
-        rt().context().given_up.get() == fd
+        rt().context().failing.is_shut_down(fd)
     }
 
     fn can_wait_for_child_again(&self) -> bool {

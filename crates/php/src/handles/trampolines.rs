@@ -13,7 +13,7 @@ use crate::handles::{
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
-    ctx::{Ctx, Failing},
+    ctx::Ctx,
     gate,
     park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
@@ -398,16 +398,16 @@ fn yield_for_files(rt: &'static Runtime, frame: Frame) {
 pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
-    if ctx.failing.get() == Failing::No {
+    if !ctx.failing.are_on() {
         return yield_for_files(rt, frame);
     }
-    if ctx.failing_in.get() != Some(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
+    if !ctx.failing.is_frame(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
         refresh_checks(ctx);
         engine::request_interrupt(); // the call that fails may have no trampoline
         return;
     }
-    let failing = pending_cancel::end(ctx);
-    ctx.failed_parks.set(0);
+    let failing = pending_cancel::end(rt, ctx);
+    ctx.failing.forget_retries();
     refresh_checks(ctx);
     let Some(cancellation) = failing else { return };
     match exception::take() {
@@ -445,8 +445,8 @@ pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
     ctx.performed.borrow_mut().clear();
     ctx.leaves_waits_in.set(None);
     handle_locks::release_all(rt, ctx);
-    drop(pending_cancel::end(ctx));
-    ctx.failed_parks.set(0);
+    drop(pending_cancel::end(rt, ctx));
+    ctx.failing.forget_retries();
     refresh_checks(ctx);
     if locks::holds_any() {
         locks::on_end(u64::from(ctx.co.get().0));
@@ -462,7 +462,7 @@ pub fn throw_in_php_code(rt: &'static Runtime) {
         return;
     }
     if in_php && !handle_locks::is_inside_marked() && !exception::is_in_flight() {
-        let failing = pending_cancel::end(ctx);
+        let failing = pending_cancel::end(rt, ctx);
         refresh_checks(ctx);
         if let Some(cancellation) = failing {
             let _ = exception::throw(cancellation);

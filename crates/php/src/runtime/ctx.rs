@@ -1,10 +1,11 @@
 //! The context of a coroutine that has a stack, at the upper end of that stack.
 
 use crate::isolation::Travelling;
+use crate::runtime::pending_cancel::FailingCalls;
 use crate::stack::stacks::{self, AtTop, Stack};
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
-use spindle_zend::{FiberContext, Frame, Object, OwnedCell};
+use spindle_zend::{FiberContext, Frame};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, null_mut};
 
@@ -27,19 +28,8 @@ pub struct Ctx {
     pub co: Cell<CoroutineId>,
     /// Its id, for the watchdog.
     pub id: Cell<u64>,
-    /// Whether the calls of its C code fail, because of a cancellation or a close; see `pending_cancel`.
-    pub failing: Cell<Failing>,
-    /// The exception that is thrown when that C code has returned to PHP code.
-    pub cancellation: OwnedCell<Object>,
-    /// The frame of the internal function that this C code belongs to, if any: PHP code called by it (an error handler)
-    /// does not get the exception.
-    pub failing_in: Cell<Option<Frame>>,
-    /// The bits of `EG(error_reporting)` that are cleared meanwhile.
-    pub silenced: Cell<i32>,
-    /// How many parks have failed at once because of `failing`.
-    pub failed_parks: Cell<u32>,
-    /// The descriptor of the connection that was shut down because of the cancellation, or -1.
-    pub given_up: Cell<i32>,
+    /// Whether the calls of its C code fail, because of a cancellation or a close.
+    pub failing: FailingCalls,
     /// The state that travels with the coroutine.
     pub travelling: Travelling,
     /// Handles that calls of this coroutine have locked (see `handle_locks`).
@@ -57,17 +47,6 @@ pub struct Ctx {
     fibers: [FiberContext; 2],
     /// The index of the present one.
     generation: Cell<u8>,
-}
-
-/// Whether calls of a coroutine's C code fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failing {
-    /// They work.
-    No,
-    /// They fail until the C code returns to PHP code, where `Ctx::cancellation` is thrown.
-    Throw,
-    /// They fail until the C code returns, because its handle is being closed.
-    Quietly,
 }
 
 impl Ctx {
@@ -117,12 +96,7 @@ unsafe impl AtTop for Ctx {
                 stack: Stack::of_main(),
                 co: Cell::new(CoroutineId(0)),
                 id: Cell::new(0),
-                failing: Cell::new(Failing::No),
-                cancellation: OwnedCell::new(),
-                failing_in: Cell::new(None),
-                silenced: Cell::new(0),
-                failed_parks: Cell::new(0),
-                given_up: Cell::new(-1),
+                failing: FailingCalls::new(),
                 travelling: Travelling::new(),
                 fibers: [const { FiberContext::new() }; 2],
                 generation: Cell::new(0),

@@ -5,7 +5,9 @@ use crate::runtime::group;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Runtime};
-use crate::runtime::{cancellation, classes, context, describe, ends, finally, gate, life, moments, report, scope};
+use crate::runtime::{
+    cancellation, classes, context, describe, ends, finally, gate, life, moments, pending_cancel, report, scope,
+};
 use crate::stack::stacks::NoStack;
 use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State, ToCancel};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
@@ -574,7 +576,7 @@ pub fn script_ended(rt: &'static Runtime) {
 /// Ends the body of the main coroutine, by `EG(exception)` or normally. Returns `true` if it does not have to wait for others.
 pub fn main_ended(rt: &'static Runtime) -> bool {
     let main = rt.object(Core::MAIN);
-    let thrown = exception::take().or_else(|| life::undelivered(rt, rt.context(), Core::MAIN));
+    let thrown = exception::take().or_else(|| pending_cancel::take_undelivered(rt, rt.context()));
     let outcome = life::outcome_of(rt, Core::MAIN, thrown.as_deref());
     main.exception.set(thrown.clone());
     let end = rt.core.borrow_mut().end(Core::MAIN, outcome);

@@ -9,7 +9,7 @@ use crate::runtime::failure::{self, Level};
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Runtime, existing};
-use crate::runtime::{classes, context, life, moments};
+use crate::runtime::{classes, context, life, moments, pending_cancel};
 use spindle_core::sched::{Outcome, State};
 use spindle_zend::{Object, Owned, engine, exception};
 
@@ -42,7 +42,7 @@ pub fn end(rt: &'static Runtime, ctx: &'static Ctx, this: &CoroutineObject, exce
     let co = ctx.co.get();
     let mut exception = exception;
     if exception.is_none() && this.job().is_none() {
-        exception = life::undelivered(rt, ctx, co);
+        exception = pending_cancel::take_undelivered(rt, ctx);
         if exception.is_some() {
             let result = this.result.take().some();
             failure::release_later(rt, result.into_iter().collect(), KeyedValues::default());
@@ -72,7 +72,7 @@ pub fn end(rt: &'static Runtime, ctx: &'static Ctx, this: &CoroutineObject, exce
         return true;
     }
     moments::run_ends(rt);
-    let left = life::undelivered(rt, ctx, co);
+    let left = pending_cancel::take_undelivered(rt, ctx);
     failure::release_later(rt, left.into_iter().map(Into::into).collect(), KeyedValues::default());
     moments::ended(rt, ctx);
     this.ctx.set(None);

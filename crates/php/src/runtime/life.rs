@@ -78,7 +78,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     }
     moments::run_ends(rt);
     if exception.is_none() && this.job().is_none() {
-        exception = undelivered(rt, ctx, co);
+        exception = pending_cancel::take_undelivered(rt, ctx);
         if exception.is_some() {
             let result = this.result.take().some();
             failure::release_later(rt, result.into_iter().collect(), KeyedValues::default());
@@ -217,11 +217,6 @@ fn call(this: &CoroutineObject) -> Value {
     // for it, as by an exception. Later releases of PHP do this themselves; 8.2.32 leaves it to the code that runs next.
     park::serve_interrupt();
     result
-}
-
-/// Returns the pending cancellation of a coroutine whose body has ended, which is thrown at its end instead.
-pub fn undelivered(rt: &'static Runtime, ctx: &Ctx, co: CoroutineId) -> Option<Owned<Object>> {
-    pending_cancel::take_exception(ctx).or_else(|| rt.discard_cancellation(co))
 }
 
 /// Returns the outcome of a coroutine that has thrown this exception, or none.

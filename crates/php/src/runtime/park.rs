@@ -82,7 +82,7 @@ impl Runtime {
             self.suspend_for(self.to(next).unwrap_or_else(|| self.pick()), false);
         }
         self.interrupt_signal_target();
-        self.core.borrow().cancellation_waits()
+        self.core.borrow().refuses_wait()
     }
 }
 
@@ -92,10 +92,7 @@ impl Runtime {
 /// A cancellation was pending and has been thrown.
 #[inline(always)]
 pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
-    if pending_cancel::is_pending(rt.context()) || rt.core.borrow().cancellation_waits() {
-        return refuse_wait(rt);
-    }
-    Ok(())
+    if rt.core.borrow().refuses_wait() { refuse_wait(rt) } else { Ok(()) }
 }
 
 /// Checks that the running coroutine may wait, and returns the ticket of its next park.
@@ -104,9 +101,7 @@ pub fn may_wait(rt: &'static Runtime) -> Result<(), Thrown> {
 /// As [`may_wait`].
 #[inline(always)]
 pub fn try_begin_wait(rt: &'static Runtime) -> Result<Ticket, Thrown> {
-    if !pending_cancel::is_pending(rt.context())
-        && let Some(ticket) = rt.core.borrow_mut().try_begin_wait()
-    {
+    if let Some(ticket) = rt.core.borrow_mut().try_begin_wait() {
         return Ok(ticket);
     }
     refuse_wait(rt)?;
@@ -115,10 +110,7 @@ pub fn try_begin_wait(rt: &'static Runtime) -> Result<Ticket, Thrown> {
 
 #[cold]
 fn refuse_wait(rt: &'static Runtime) -> Result<(), Thrown> {
-    if let Some(exception) = pending_cancel::take_exception(rt.context()) {
-        return Err(exception::throw(exception));
-    }
-    match rt.take_cancellation() {
+    match pending_cancel::take(rt) {
         Some(reason) => Err(exception::throw(reason)),
         None => Ok(()),
     }
@@ -141,13 +133,8 @@ pub fn cannot_await(rt: &'static Runtime) -> Thrown {
 /// The coroutine is cancelled.
 #[inline(always)]
 pub fn suspend(rt: &'static Runtime) -> Result<(), Thrown> {
-    if rt.can_switch() {
-        // A cancellation that is pending in the core makes `yield_now` return at once.
-        if pending_cancel::is_pending(rt.context()) || rt.yield_now() {
-            may_wait(rt)?;
-        }
-    }
-    Ok(())
+    // A cancellation that is pending makes `yield_now` return at once.
+    if rt.can_switch() && rt.yield_now() { refuse_wait(rt) } else { Ok(()) }
 }
 
 /// Sleeps for this number of nanoseconds.

@@ -118,7 +118,6 @@ pub fn give_back() {
     rt.given.forget();
     rt.copies.forget();
     std::mem::forget(rt.deadlock.take());
-    std::mem::forget(rt.main.cancellation.take());
     stacks::set_running::<Ctx>(None);
     let Some(made) = RUNTIME.take() else { return };
     // SAFETY: made by `begin`. No code of the request runs any more, nor does its watchdog: nothing uses the runtime.
