@@ -113,7 +113,7 @@ fn examine(request: &Request) -> Report {
             return report.with_problem(why.unwrap_or_else(|| configured.no_facts()));
         }
     };
-    report.php = Some(facts.php(&php));
+    report.php = Some(report::Php::new(php.file.clone(), &facts));
     report.problems.extend(refusals::of_php(&facts));
     if facts.spindle.is_some() {
         let file = facts.module_file().or_else(|| request.extension.clone());

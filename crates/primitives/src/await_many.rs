@@ -1,7 +1,7 @@
 //! Functions that wait for several awaitables.
 
+use crate::arguments::{fails, number, token};
 use crate::iteration::Iteration;
-use crate::token;
 use spindle_php::coroutine::{self, Wait};
 use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
 
@@ -213,7 +213,7 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     many.wait("awaitAll", token, many.len(), true)?;
     match coroutine::results_if_complete(&many.objects).inspect_err(|_| many.give_up_rest())? {
         Some(results) => Ok(many.all_with_keys(results)),
-        None => Err(crate::fails("An awaitable has failed and has no failure")),
+        None => Err(fails("An awaitable has failed and has no failure")),
     }
 }
 
@@ -232,7 +232,7 @@ pub fn any(call: Call) -> PhpResult {
             return coroutine::result_of(object);
         }
     }
-    Err(crate::fails("No awaitable is complete"))
+    Err(fails("No awaitable is complete"))
 }
 
 fn not_empty(many: Many, number: u32) -> Result<Many, Thrown> {
@@ -254,7 +254,7 @@ pub fn first(call: Call) -> PhpResult {
 /// `awaitAnyOf()`: the first results, in the order in which they were complete.
 pub fn any_of(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 3)?;
-    let count = crate::number(&arguments, 1, 0, 0)?;
+    let count = number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
     let many = Many::of(arguments.iterable(2)?, 2)?;
     if many.len() < count {

@@ -1,6 +1,7 @@
 //! The class `Async\Barrier`: coroutines wait until a number of them have come.
 
-use crate::{TOKEN, fails, number, state, token};
+use crate::arguments::{TOKEN, fails, number, token};
+use crate::state;
 use spindle_core::wait_list::WaitList;
 use spindle_php::coroutine::{Wait, Waker};
 use spindle_zend::{Call, Class, Object, PhpResult, State, Type, Value, function_table, object_class};

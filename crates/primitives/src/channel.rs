@@ -1,6 +1,7 @@
 //! The class `Async\Channel`, and its iterator.
 
-use crate::{Methods, TOKEN, fails, number, state, streams, token};
+use crate::arguments::{Methods, TOKEN, fails, number, token};
+use crate::{state, streams};
 use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
 use spindle_zend::{

@@ -11,13 +11,14 @@ mod dependents;
 
 pub use dependents::{forked, request_ends};
 
+use crate::arguments::fails;
 use crate::pool::{self, Entry, Numbers, POOL, Pool};
 use crate::profiles::{self, Health, MYSQLI, Meaning, PDO, Profile, REDIS, ask};
-use crate::{argument_error, fails};
 use calls::{call_by_name, forward};
 use dependents::guard;
 use spindle_php::coroutine;
 use spindle_sql::{Dialect, Effect};
+use spindle_zend::argument_error;
 use spindle_zend::{
     Arguments, Array, Call, Class, Collected, Frame, FunctionEntry, Hook, Instance, Object, Owned, OwnedCell,
     PhpResult, PhpStatic, Str, Thrown, Type, Value, ValueCell, as_handler, class_table, declare_class_extending,

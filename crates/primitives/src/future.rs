@@ -1,6 +1,7 @@
 //! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and who provides it.
 
-use crate::{TOKEN, fails, state, token};
+use crate::arguments::{TOKEN, fails, token};
+use crate::state;
 use spindle_php::coroutine::{self, AwaitableClass, Completion, ErrorHandling, SpawnScope};
 use spindle_zend::{
     Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,

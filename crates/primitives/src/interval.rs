@@ -1,6 +1,7 @@
 //! The class `Async\Interval`: points in time at equal distances.
 
-use crate::{fails, number, state};
+use crate::arguments::{fails, number};
+use crate::state;
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, PhpResult, State, Type, Value, engine, function_table, object_class};
 use std::cell::Cell;

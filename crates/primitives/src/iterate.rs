@@ -1,7 +1,7 @@
 //! `iterate()`: a callback for each element, in coroutines of their own.
 
+use crate::arguments::number;
 use crate::iteration::Iteration;
-use crate::number;
 use spindle_core::sched::CoroutineId;
 use spindle_php::coroutine::{self, Coroutine, Held, Holders, Wait, Waker};
 use spindle_zend::{Call, Object, OwnedCell, PhpResult, PhpStatic, Thrown, Value, exception};

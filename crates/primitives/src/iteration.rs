@@ -1,5 +1,6 @@
 //! Walks over arrays, iterators and generators.
 
+use crate::arguments::fails;
 use spindle_php::coroutine;
 use spindle_zend::{Array, Object, Owned, PhpResult, Thrown, Value, engine};
 
@@ -30,7 +31,7 @@ impl Iteration {
             }
             object = method(&aggregate, "getIterator")?.as_object().map(Owned::of);
         }
-        Err(crate::fails("getIterator() must return a Traversable"))
+        Err(fails("getIterator() must return a Traversable"))
     }
 
     /// Returns the next key and value; `None` at the end.

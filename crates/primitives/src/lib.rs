@@ -5,6 +5,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+mod arguments;
 mod await_many;
 mod barrier;
 mod channel;
@@ -25,17 +26,13 @@ mod signal;
 mod state;
 mod streams;
 
+use arguments::{AWAITABLE, TOKEN};
 use spindle_php::{Part, coroutine};
-use spindle_zend::{Arguments, FunctionEntry, Object, Thrown, Type, argument_error, exception, function_table};
+use spindle_zend::{Type, function_table};
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started.
 pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(request_ends);
-
-/// `Async\Awaitable`, as the type of a parameter.
-const AWAITABLE: Type = Type::class(c"Async\\Awaitable");
-/// `?Async\Awaitable`.
-const TOKEN: Type = AWAITABLE.or_null();
 
 function_table! {
     static FUNCTIONS = {
@@ -80,28 +77,4 @@ fn register() {
 fn request_ends() {
     iterate::forget_all();
     pool::request_ends();
-}
-
-/// The methods of a class.
-type Methods = &'static [FunctionEntry];
-
-/// Returns the cancellation token that was passed as this argument.
-fn token<'a>(arguments: &Arguments<'a>, number: u32) -> Result<Option<&'a Object>, Thrown> {
-    arguments.object_or_null(number, coroutine::awaitable())
-}
-
-/// Throws an `AsyncException`.
-#[cold]
-fn fails(text: &str) -> Thrown {
-    exception::throw_new(coroutine::async_exception(), text)
-}
-
-/// Returns an integer argument, or its default, that is at least `least`.
-fn number(arguments: &Arguments<'_>, number: u32, default: i64, least: i64) -> Result<usize, Thrown> {
-    let given = arguments.long_or(number, default)?;
-    if given < least {
-        let text = if least == 0 { "must not be negative".to_owned() } else { format!("must be at least {least}") };
-        return Err(argument_error(number, false, &text));
-    }
-    Ok(usize::try_from(given).unwrap_or(usize::MAX))
 }

@@ -1,6 +1,7 @@
 //! The class `Async\Mutex`.
 
-use crate::{TOKEN, fails, semaphore, state, token};
+use crate::arguments::{TOKEN, fails, token};
+use crate::{semaphore, state};
 use spindle_core::sched::CoroutineId;
 use spindle_core::semaphore::Semaphore as Core;
 use spindle_php::coroutine::{self, Held, Holders, Position, Wait, Waker};

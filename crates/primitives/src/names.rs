@@ -1,7 +1,7 @@
 //! Functions of the upstream extension, by its names and with its results.
 
+use crate::arguments::{number, token};
 use crate::await_many::{Many, all_of};
-use crate::token;
 use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Value, argument_error};
 
 fn pair(first: Value, second: Value) -> PhpResult {
@@ -17,7 +17,7 @@ pub fn await_all(call: Call) -> PhpResult {
 /// `await_any_of()`: the first results, and the failures until then.
 pub fn await_any_of(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 5)?;
-    let count = crate::number(&arguments, 1, 0, 0)?;
+    let count = number(&arguments, 1, 0, 0)?;
     settled(&arguments, 2, count)
 }
 
@@ -53,7 +53,7 @@ pub fn await_first_success(call: Call) -> PhpResult {
 /// `await_any_of_or_fail()`: the first to be complete; a failure among them is thrown.
 pub fn await_any_of_or_fail(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 4)?;
-    let count = crate::number(&arguments, 1, 0, 0)?;
+    let count = number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
     arguments.bool_or(4, true)?; // those that are found at once have the order of the awaitables
     let many = Many::of(arguments.iterable(2)?, 2)?;

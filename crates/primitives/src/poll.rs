@@ -16,7 +16,8 @@
 //!    └─────────────────────────────────┘
 //! ```
 
-use crate::{fails, state};
+use crate::arguments::fails;
+use crate::state;
 use rustc_hash::FxBuildHasher;
 use spindle_php::coroutine::{self, Direction, Key, Known, Questions, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{

@@ -3,7 +3,8 @@
 //! Who gets what is decided in [`spindle_core::pool`]. A thing that is in use is held by its user only: when an object is freed
 //! there, its place becomes vacant. A connection comes back instead: see [`crate::connections`].
 
-use crate::{TOKEN, connections, connections::Connections, fails, number, state, token};
+use crate::arguments::{TOKEN, fails, number, token};
+use crate::{connections, connections::Connections, state};
 use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
 use spindle_core::sched::CoroutineId;
 use spindle_php::coroutine::{self, ErrorHandling, Held, Holders, Wait, Waker};

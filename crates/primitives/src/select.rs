@@ -1,7 +1,8 @@
 //! `select()`: one of several operations, whichever can be carried out first.
 
+use crate::arguments::token;
 use crate::channel::{self, CHANNEL, Shared};
-use crate::{random, token};
+use crate::random;
 use spindle_core::channel::{Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Wait, Waker};
 use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};

@@ -1,6 +1,7 @@
 //! The class `Async\Semaphore`.
 
-use crate::{TOKEN, fails, number, state, token};
+use crate::arguments::{TOKEN, fails, number, token};
+use crate::state;
 use spindle_core::semaphore::{Ended, Semaphore as Core};
 use spindle_php::coroutine::{self, Wait, Waker};
 use spindle_zend::{

@@ -1,6 +1,6 @@
 //! Registration of classes.
 
-use crate::Methods;
+use crate::arguments::Methods;
 use spindle_zend::{Class, ObjectClass, State, declare_class_with_statics, sys};
 use std::ffi::CStr;
 

@@ -1,7 +1,7 @@
 //! Channels of the lines or chunks of a stream, and streams of a channel's values.
 
+use crate::arguments::{fails, number};
 use crate::channel::{self, CHANNEL, Shared};
-use crate::{fails, number};
 use spindle_php::coroutine;
 use spindle_zend::{Call, PhpResult, Thrown, Value, argument_error, exception};
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! Splits a statement into the parts that matter.
 
-use crate::Dialect;
+use crate::dialect::Dialect;
 
 /// How a server reads a text.
 #[derive(Clone, Copy)]

@@ -6,55 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod dialect;
 mod lexer;
 mod statement;
 mod words;
 
+pub use dialect::Dialect;
 use lexer::Mode;
-
-/// A language of SQL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Dialect {
-    /// MySQL and MariaDB.
-    MySql,
-    /// PostgreSQL.
-    Postgres,
-    /// SQLite.
-    Sqlite,
-    /// One of which nothing is known: only the statements of transactions are, everything else changes the connection.
-    #[default]
-    Unknown,
-}
-
-impl Dialect {
-    /// Returns the language of a driver of PDO.
-    #[must_use]
-    pub fn of_driver(name: &[u8]) -> Dialect {
-        match name {
-            b"mysql" => Dialect::MySql,
-            b"pgsql" => Dialect::Postgres,
-            b"sqlite" => Dialect::Sqlite,
-            _ => Dialect::Unknown,
-        }
-    }
-}
-
-/// What a statement leaves on its connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effect {
-    /// Nothing that lasts.
-    Nothing,
-    /// Nothing, but its result is about earlier statements of the connection.
-    Reads,
-    /// What lasts until the end of a transaction. Outside of one it may change the connection.
-    InTransaction,
-    /// It begins a transaction.
-    Begins,
-    /// It ends the transaction.
-    Ends,
-    /// It may change the connection for good.
-    Changes,
-}
+pub use statement::Effect;
 
 /// Returns what a statement leaves on its connection. `is_harmless` says of further functions, by their names in lower case,
 /// that they change nothing.

@@ -1,8 +1,25 @@
 //! What a statement does, by its parts.
 
+use crate::dialect::Dialect;
 use crate::lexer::{Lexer, Mode, Token};
 use crate::words::{self, Name};
-use crate::{Dialect, Effect};
+
+/// What a statement leaves on its connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing that lasts.
+    Nothing,
+    /// Nothing, but its result is about earlier statements of the connection.
+    Reads,
+    /// What lasts until the end of a transaction. Outside of one it may change the connection.
+    InTransaction,
+    /// It begins a transaction.
+    Begins,
+    /// It ends the transaction.
+    Ends,
+    /// It may change the connection for good.
+    Changes,
+}
 
 /// How many parts of a statement tell its kind.
 const HEAD: usize = 16;

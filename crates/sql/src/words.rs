@@ -1,6 +1,6 @@
 //! Words that are known, in lower case.
 
-use crate::Dialect;
+use crate::dialect::Dialect;
 
 /// The longest word that is known.
 const LONGEST: usize = 40;

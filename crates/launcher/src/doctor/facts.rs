@@ -1,6 +1,5 @@
 //! What a PHP has said about itself.
 
-use super::{php::Php, report};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,21 +100,6 @@ impl Facts {
             version,
             ..Facts::default()
         })
-    }
-
-    pub fn php(&self, php: &Php) -> report::Php {
-        let mut scanned = self.php_ini_scanned_files.split(',').map(str::trim).filter(|file| !file.is_empty());
-        report::Php {
-            version: self.version.clone(),
-            sapi: self.sapi.clone(),
-            file: php.file.clone(),
-            build: self.build.clone(),
-            thread_safe: self.zts,
-            debug: self.debug,
-            ini: (!self.php_ini_loaded_file.is_empty()).then(|| self.php_ini_loaded_file.clone()),
-            ini_folder: scanned.next_back().and_then(|file| Some(file.rsplit_once('/')?.0.to_owned())),
-            extension_dir: self.extension_dir.clone(),
-        }
     }
 
     /// Where a setting can be written, for a message.

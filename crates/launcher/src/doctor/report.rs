@@ -41,6 +41,23 @@ pub struct Php {
     pub extension_dir: String,
 }
 
+impl Php {
+    pub fn new(file: PathBuf, facts: &Facts) -> Php {
+        let mut scanned = facts.php_ini_scanned_files.split(',').map(str::trim).filter(|file| !file.is_empty());
+        Php {
+            version: facts.version.clone(),
+            sapi: facts.sapi.clone(),
+            file,
+            build: facts.build.clone(),
+            thread_safe: facts.zts,
+            debug: facts.debug,
+            ini: (!facts.php_ini_loaded_file.is_empty()).then(|| facts.php_ini_loaded_file.clone()),
+            ini_folder: scanned.next_back().and_then(|file| Some(file.rsplit_once('/')?.0.to_owned())),
+            extension_dir: facts.extension_dir.clone(),
+        }
+    }
+}
+
 #[derive(Serialize, Default)]
 pub struct Module {
     pub loaded: bool,

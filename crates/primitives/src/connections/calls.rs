@@ -5,7 +5,7 @@ use super::{
     Connections, Lease, give_back, has_lost, last_used, lease, leased, makes_no_asynchronous_queries, pool_of,
     pooled_class, retire,
 };
-use crate::fails;
+use crate::arguments::fails;
 use crate::pool::Pool;
 use crate::profiles::{Health, Meaning, Profile};
 use spindle_php::coroutine;

@@ -2,7 +2,7 @@
 //! exist, and the functions of an extension that use them are checked before they run.
 
 use super::{CLASSES, makes_no_asynchronous_queries, pooled_class};
-use crate::fails;
+use crate::arguments::fails;
 use crate::pool::{self, Entry, Pool};
 use crate::profiles::{self, Guard, Meaning, Profile};
 use spindle_php::coroutine;
