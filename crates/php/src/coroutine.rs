@@ -51,7 +51,7 @@
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
 use crate::api::{awaiting, scope_values};
-use crate::handles::{connection_groups, handle_locks};
+use crate::handles::{groups, handle_locks};
 pub use crate::isolation::ErrorHandling;
 use crate::isolation::sapi::Sapi;
 pub use crate::runtime::completion::{AwaitableClass, Completion, maker, running_maker};
@@ -535,18 +535,18 @@ pub fn check_cancellation() -> Result<(), Thrown> {
 /// Returns the address of the object that stands for the connection of this one, which was created from it, such as that of a
 /// statement's `PDO`; its own if there is none.
 pub fn connection_of(object: &Object) -> usize {
-    connection_groups::group_id(object.address())
+    groups::group_id(object.address())
 }
 
 /// Returns `true` if there are objects that were created from this one, such as statements of a connection, and share its
 /// connection.
 pub fn has_dependents(object: &Object) -> bool {
-    connection_groups::has_others(object.address())
+    groups::has_others(object.address())
 }
 
 /// Returns `true` if a call of the running coroutine that is in progress uses the connection of the object at this address.
 pub fn is_in_use(address: usize) -> bool {
-    handle_locks::is_in_use(connection_groups::group_id(address))
+    handle_locks::is_in_use(groups::group_id(address))
 }
 
 /// Returns the class `Async\CancellationException`.

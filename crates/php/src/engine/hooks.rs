@@ -13,7 +13,7 @@ use crate::engine::{
     loading, no_throw,
     syntax::{self, Source},
 };
-use crate::handles::{streams, trampolines};
+use crate::handles::{after_call, streams};
 use crate::runtime::{context, failure, finally, gate, moments, request, scheduler};
 use crate::stack::overflow;
 use spindle_zend::{
@@ -245,7 +245,7 @@ extern "C" fn interrupt(frame: Option<Frame>) {
     if let Some(rt) = scheduler::existing() {
         overflow::at_interrupt();
         moments::vm_interrupted(frame);
-        trampolines::throw_in_php_code(rt);
+        after_call::throw_in_php_code(rt);
         no_throw::deliver(rt);
         if rt.can_switch() && rt.defers_handlers() {
             return;

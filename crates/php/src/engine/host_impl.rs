@@ -2,7 +2,7 @@
 
 use crate::c;
 use crate::engine::interposition;
-use crate::handles::{classify, multi, polling, trampolines};
+use crate::handles::{after_call, classify, multi, polling};
 use crate::runtime::{
     coroutine::Info,
     ends, pending_cancel,
@@ -74,7 +74,7 @@ fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
     if !classify::works_on_streams() {
         let_others_run(rt);
     } else if fd < 0 || polling::has_made_many() || !did && polling::finds_nothing(rt, fd as usize) {
-        trampolines::yield_after_call();
+        after_call::yield_after_call();
     }
 }
 
@@ -173,7 +173,7 @@ impl Host for PhpHost {
             return;
         }
         let calls = rt.count_call();
-        if at_end && calls < CALLS_PER_LOOK || calls < MAX_CALLS_IN_ONE && trampolines::yield_after_call() {
+        if at_end && calls < CALLS_PER_LOOK || calls < MAX_CALLS_IN_ONE && after_call::yield_after_call() {
             return;
         }
         if rt.yield_if_ready() {

@@ -3,7 +3,7 @@
 use crate::c;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
-use spindle_zend::{Frame, PhpStatic};
+use spindle_zend::{Frame, Handler, PhpStatic, Value};
 use std::{
     cell::Cell,
     mem::offset_of,
@@ -167,4 +167,32 @@ pub fn set_checked(are_checked: bool) {
 pub fn reset() {
     put_list(ptr::null_mut());
     c::spindle_check_after.set(0);
+}
+
+/// A call of a function with a trampoline.
+#[derive(Clone, Copy)]
+pub(super) struct Trampolined {
+    pub(super) frame: Frame,
+    pub(super) result: *mut sys::zval,
+}
+
+impl Trampolined {
+    /// Calls the function, by its own code or by the trampoline that it would have otherwise.
+    pub(super) fn call(self, handler: Handler) {
+        // SAFETY: a handler for this function, and the engine's arguments.
+        unsafe { handler(self.frame.as_raw(), self.result) };
+    }
+
+    /// Sets the result of the call, which had none yet, or a number.
+    pub(super) fn set_result(self, number: i64) {
+        debug_assert!(!self.result().is_counted());
+        // SAFETY: the engine's place for the result, with a value in it that needs no release.
+        unsafe { self.result.write(Value::from(number).into_raw()) };
+    }
+
+    /// Returns the result of the call.
+    pub(super) fn result(&self) -> &Value {
+        // SAFETY: the engine's place for the result, with a value in it.
+        unsafe { Value::borrow(self.result) }.unwrap_or(const { &Value::NULL })
+    }
 }

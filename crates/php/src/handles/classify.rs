@@ -4,103 +4,17 @@
 use crate::c;
 use crate::handles::{
     calls::{self, CallRecord},
-    connection_groups,
+    groups,
+    kinds::{CallKind, Flags, Mode, kind_of_calls, mode},
     verdicts::{self, Verdict},
 };
-use crate::isolation::{call_info::CallInfo, globals, sapi};
+use crate::isolation::{globals, sapi};
 use rustc_hash::FxBuildHasher;
 use spindle_php_sys as sys;
 use spindle_zend::{Extension, Frame, Function, Object, PhpStatic, Resource, Value, engine};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// The handles that a call of an internal function locks while its coroutine is suspended in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub(crate) enum CallKind {
-    /// Nothing.
-    Plain = 0,
-    /// The objects of its extension and the resources among its arguments.
-    Handle = 1,
-    /// A stream, for reading.
-    Reads = 2,
-    /// A stream, for writing.
-    Writes = 3,
-    /// A stream in both directions, or its position.
-    Stream = 4,
-    /// A handle or a stream, which it closes.
-    Closes = 5,
-    /// Nothing, and it is not suspended: it runs signal handlers, or would go on with what others leave of an array.
-    Unswitched = 6,
-    /// The handles that it creates another one from: a constructor, or a request for a persistent connection.
-    Makes = 7,
-    /// Its whole extension, and all handles among its arguments: what it keeps is unknown.
-    Alone = 8,
-    /// The handle of `curl_multi_select()`, whose trampoline waits for events: see `multi`.
-    Watches = 9,
-    /// The handle of `curl_multi_exec()`, which never waits: while another coroutine is in a call on it, the function returns that
-    /// transfers are still running.
-    Performs = 10,
-    /// A connection, on which it waits for messages; others may send on it.
-    Receives = 11,
-    /// A connection, on which it sends without waiting for an answer.
-    Sends = 12,
-    /// Nothing: it matches a pattern, and calls PHP code meanwhile. See `matches`.
-    Matches = 13,
-    /// Nothing: a method of `Fiber`, which suspends the calls in progress or resumes others.
-    Fiber = 14,
-    /// Nothing: it loads an extension, whose functions then get trampolines.
-    Loads = 15,
-    /// A handle, and state that its library shares between all handles: no other call of the extension runs meanwhile.
-    Exclusive = 16,
-    /// The body of the request that its coroutine belongs to.
-    Body = 17,
-    /// Nothing: a constructor that only notes which handles its object refers to. The object is locked if it is in use already.
-    Refers = 18,
-    /// A handle, and another one among its arguments, whose connections it may share from then on: see `curl_shares`.
-    Joins = 19,
-}
-
-impl CallKind {
-    /// Returns `true` for calls that lock nothing.
-    fn holds_nothing(self) -> bool {
-        use CallKind::{Fiber, Loads, Matches, Plain, Unswitched};
-        matches!(self, Plain | Unswitched | Matches | Fiber | Loads)
-    }
-}
-
-/// When a function may have marked objects and arrays as in use, against endless recursion (see `marks.c`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum Flags {
-    Always = sys::SPINDLE_FLAGS_ALWAYS as u8,
-    /// While PHP code that it has called runs.
-    AroundCallbacks = sys::SPINDLE_FLAGS_AROUND_CALLBACKS as u8,
-    Never = sys::SPINDLE_FLAGS_NEVER as u8,
-}
-
-/// How a call uses a handle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    Read,
-    Write,
-    Both,
-    Shared,
-    Close,
-}
-
-impl Mode {
-    /// Returns `true` if no call that uses the handle in the mode `other` may begin while one in this mode is in progress,
-    /// or waits for its lock.
-    pub(crate) fn conflicts_with(self, other: Mode) -> bool {
-        match (self, other) {
-            (Mode::Close, _) | (_, Mode::Close) | (Mode::Both, _) => true,
-            (Mode::Shared, Mode::Shared) => false,
-            (held, wanted) => held == wanted || wanted == Mode::Both,
-        }
-    }
-}
 
 /// Functions on sockets and other handles that return what is in memory, or must take effect while another call waits.
 const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
@@ -440,7 +354,7 @@ pub(crate) fn only_stream(frame: Frame, kind: CallKind) -> Option<usize> {
     let (first, others) = frame.arguments().split_first()?;
     let stream = first.as_resource()?;
     let hold_nothing = others.iter().all(|value| value.type_number() < sys::IS_OBJECT);
-    let is_alone = hold_nothing && !is_context(stream) && !connection_groups::has_resources() && !ANY_EXCLUSIVE.get();
+    let is_alone = hold_nothing && !is_context(stream) && !groups::has_resources() && !ANY_EXCLUSIVE.get();
     is_alone.then(|| stream.address())
 }
 
@@ -474,7 +388,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
         if is_its_own && of_streams {
             Some(object.address()) // ext/sockets
         } else if is_its_own || kind == CallKind::Alone && extension_of(object).is_some() && !is_value(object) {
-            Some(connection_groups::group_id(object.address()))
+            Some(groups::group_id(object.address()))
         } else {
             None
         }
@@ -488,7 +402,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
                 with(key, mode);
             }
         } else if let Some(resource) = value.as_resource().filter(|resource| !is_context(resource)) {
-            match connection_groups::group_of_resource(resource) {
+            match groups::group_of_resource(resource) {
                 Some(group) => with(group, if of_streams { Mode::Both } else { mode }),
                 None => with(resource.address(), mode),
             }
@@ -504,50 +418,6 @@ fn is_context(resource: &Resource) -> bool {
 /// Returns `true` for closures and other objects of the engine, which any number of calls may use at once.
 fn is_value(object: &Object) -> bool {
     known(extension_of(object)).verdict == Verdict::Free
-}
-
-fn mode(kind: CallKind) -> Mode {
-    match kind {
-        CallKind::Reads | CallKind::Receives => Mode::Read,
-        CallKind::Writes | CallKind::Sends => Mode::Write,
-        CallKind::Closes => Mode::Close,
-        _ => Mode::Both,
-    }
-}
-
-/// Returns the kind of calls of a function that may have a trampoline.
-pub(crate) fn kind_of_calls(function: Option<Function>) -> CallKind {
-    const KINDS: [CallKind; 20] = [
-        CallKind::Plain,
-        CallKind::Handle,
-        CallKind::Reads,
-        CallKind::Writes,
-        CallKind::Stream,
-        CallKind::Closes,
-        CallKind::Unswitched,
-        CallKind::Makes,
-        CallKind::Alone,
-        CallKind::Watches,
-        CallKind::Performs,
-        CallKind::Receives,
-        CallKind::Sends,
-        CallKind::Matches,
-        CallKind::Fiber,
-        CallKind::Loads,
-        CallKind::Exclusive,
-        CallKind::Body,
-        CallKind::Refers,
-        CallKind::Joins,
-    ];
-    const _: () = {
-        let mut number = 0;
-        while number < KINDS.len() {
-            assert!(KINDS[number] as usize == number);
-            number += 1;
-        }
-    };
-    let number = function.and_then(CallInfo::of).map_or(0, CallInfo::kind);
-    KINDS.get(number as usize).copied().unwrap_or(CallKind::Plain)
 }
 
 /// Returns the key of a persistent connection: a hash of the arguments of the call that requests it, by which PHP looks

@@ -1,14 +1,15 @@
-//! Groups of handles that share a connection: handles created from one another (a `PDO` and its statements), and those
-//! of one persistent connection. A group is identified by its *group id*: the key of its first handle, or a number.
+//! Puts handles into groups: those created from one another, and those of one persistent connection.
 //!
 //! Functions that create handles have trampolines from the first request on, not only from the first `spawn`, so that a
 //! statement prepared before it is known to belong to its connection. Two things are done in the handlers of objects:
 //! freeing one may communicate with its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
 
 use crate::handles::{
-    classify::{self, CallKind, Mode},
+    classify,
     function_table::FunctionTable,
-    handle_locks, persistent, trampolines,
+    groups, handle_locks,
+    kinds::{CallKind, Mode},
+    persistent, trampolines,
 };
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Hook, Object, PhpStatic, Resource, Value, ValueCell, hooks};
@@ -23,12 +24,7 @@ type GetMethod = unsafe extern "C" fn(
     *const sys::zval,
 ) -> *mut sys::zend_function;
 
-struct Groups {
-    /// The groups of objects, by their addresses.
-    objects: RefCell<BTreeMap<usize, usize>>,
-    /// The groups of resources (streams of large objects), by their addresses, with the resource's number, which
-    /// distinguishes it from a later one at the same address.
-    resources: RefCell<BTreeMap<usize, (i64, usize)>>,
+struct Changes {
     /// The groups on which calls were in progress in coroutines that the end of the request has abandoned.
     abandoned: RefCell<BTreeSet<usize>>,
     /// The original handlers of objects whose handlers were changed, by the addresses of their tables.
@@ -43,40 +39,13 @@ struct Originals {
     get_method: Option<GetMethod>,
 }
 
-static GROUPS: PhpStatic<Groups> = PhpStatic::new(Groups {
-    objects: RefCell::new(BTreeMap::new()),
-    resources: RefCell::new(BTreeMap::new()),
-    abandoned: RefCell::new(BTreeSet::new()),
-    originals: RefCell::new(BTreeMap::new()),
-});
-
-/// Returns the group of a handle: its own key if it shares no connection.
-pub(crate) fn group_id(key: usize) -> usize {
-    GROUPS.objects.borrow().get(&key).copied().unwrap_or(key)
-}
-
-/// Returns `true` if other objects share the connection of the handle with this key.
-pub(crate) fn has_others(key: usize) -> bool {
-    GROUPS.objects.borrow().iter().any(|(object, group)| *group == key && *object != key)
-}
-
-/// Returns `true` if any resource may have a group.
-#[inline(always)]
-pub(crate) fn has_resources() -> bool {
-    !GROUPS.resources.borrow().is_empty()
-}
-
-/// Returns the group of a resource, if it was created from a handle.
-pub(crate) fn group_of_resource(resource: &Resource) -> Option<usize> {
-    let resources = GROUPS.resources.borrow();
-    let (number, group) = *resources.get(&resource.address())?;
-    (resource.number() == number).then_some(group)
-}
+static CHANGES: PhpStatic<Changes> =
+    PhpStatic::new(Changes { abandoned: RefCell::new(BTreeSet::new()), originals: RefCell::new(BTreeMap::new()) });
 
 /// Puts a resource that a call has returned into the group of the handle that it was created from.
 pub(crate) fn link_resource(frame: Frame, resource: &Resource) {
     if let Some(group) = group_of_call(frame, None) {
-        link_stream(resource, group);
+        groups::link_stream(resource, group);
     }
 }
 
@@ -88,24 +57,6 @@ fn group_of_call(frame: Frame, except: Option<&Object>) -> Option<usize> {
         group = group.or((is_other && mode != Mode::Shared).then_some(key));
     });
     group
-}
-
-fn set_group(object: &Object, group: Option<usize>) {
-    let before = match group {
-        Some(group) => GROUPS.objects.borrow_mut().insert(object.address(), group),
-        None => GROUPS.objects.borrow_mut().remove(&object.address()),
-    };
-    if let Some(group) = group {
-        persistent::add_user(group);
-    }
-    if let Some(before) = before {
-        persistent::remove_user(before);
-    }
-}
-
-/// Puts a stream into a group.
-pub(crate) fn link_stream(resource: &Resource, group: usize) {
-    GROUPS.resources.borrow_mut().insert(resource.address(), (resource.number(), group));
 }
 
 /// Puts `object`, which is the `$this` or the result of a call, into the group of the first other handle of the call.
@@ -120,29 +71,26 @@ pub(crate) fn link(frame: Frame, object: &Object) {
         return; // the call of a method that has made it has done this
     }
     let group = group_of_call(frame, Some(object)).filter(|_| !classify::makes_own_connections(extension));
-    if group != Some(group_id(object.address())) {
-        set_group(object, group);
+    if group != Some(groups::group_id(object.address())) {
+        groups::set(object, group);
     }
     change_handlers(object, group.is_some());
 }
 
 /// Puts an object into a group.
 pub(crate) fn link_to(object: &Object, group: usize) {
-    set_group(object, Some(group));
+    groups::set(object, Some(group));
     change_handlers(object, true);
 }
 
 /// Puts an object into a group, with all of the group that it is in. The running call uses both.
 pub(crate) fn join(object: &Object, group: usize) {
-    let own = group_id(object.address());
+    let own = groups::group_id(object.address());
     if own == group {
         return;
     }
     if own != object.address() {
-        for other in GROUPS.objects.borrow_mut().values_mut().filter(|other| **other == own) {
-            *other = group;
-        }
-        GROUPS.objects.borrow_mut().insert(own, group); // what the group was named after
+        groups::merge(own, group);
     }
     link_to(object, group);
 }
@@ -150,20 +98,21 @@ pub(crate) fn join(object: &Object, group: usize) {
 /// Removes the group of an earlier object at the address of a new one. (Objects without handlers of their own are freed
 /// unnoticed.)
 pub(crate) fn forget(object: &Object) {
-    set_group(object, None);
+    groups::set(object, None);
 }
 
 /// Notes the groups whose locks are held at the end of the request: by calls that never return, on stacks that are abandoned.
 pub(crate) fn request_ends() {
-    let groups = GROUPS.objects.borrow();
-    GROUPS.abandoned.borrow_mut().extend(groups.values().copied().filter(|group| handle_locks::is_held(*group)));
+    CHANGES
+        .abandoned
+        .borrow_mut()
+        .extend(groups::of_objects().into_iter().filter(|group| handle_locks::is_held(*group)));
 }
 
 /// Forgets all groups at the end of the request, after its objects were freed.
 pub fn forget_all() {
-    GROUPS.abandoned.borrow_mut().clear();
-    GROUPS.objects.borrow_mut().clear();
-    GROUPS.resources.borrow_mut().clear();
+    CHANGES.abandoned.borrow_mut().clear();
+    groups::forget_all();
 }
 
 /// Replaces handlers of the objects that share this one's table, if freeing them or finding their methods needs it.
@@ -182,7 +131,7 @@ fn change_handlers(object: &Object, shares: bool) {
     if own_methods.is_none() && own_end.is_none() {
         return;
     }
-    let mut originals = GROUPS.originals.borrow_mut();
+    let mut originals = CHANGES.originals.borrow_mut();
     let entry = originals.entry(table.address()).or_insert(Originals { table, free_object: None, get_method: None });
     if own_methods.is_some()
         && table.replace(offset_of!(sys::zend_object_handlers, get_method), replacements[0]).is_ok()
@@ -197,7 +146,7 @@ fn change_handlers(object: &Object, shares: bool) {
 /// Restores the handlers, at module shutdown.
 pub fn remove() {
     for Originals { table, free_object, get_method } in
-        std::mem::take(&mut *GROUPS.originals.borrow_mut()).into_values()
+        std::mem::take(&mut *CHANGES.originals.borrow_mut()).into_values()
     {
         // If one cannot be restored, this module stays loaded.
         if let Some(find) = get_method {
@@ -211,7 +160,7 @@ pub fn remove() {
 
 /// Returns the original entries of an object's handlers.
 fn originals(object: &Object) -> Option<Originals> {
-    GROUPS.originals.borrow().get(&(object.handlers() as usize)).copied()
+    CHANGES.originals.borrow().get(&(object.handlers() as usize)).copied()
 }
 
 fn free_with(free: FreeObject, object: &Object) {
@@ -224,12 +173,12 @@ extern "C" fn free_object(object: &Object) {
     let Some(free) = originals(object).and_then(|original| original.free_object) else {
         return free_with(sys::zend_object_std_dtor, object);
     };
-    let group = GROUPS.objects.borrow_mut().remove(&object.address());
+    let group = groups::take(object);
     match group {
         None => free_with(free, object),
         // The state of what a call is in the middle of is unknown: PDO's statement of PostgreSQL refers to a result that has been
         // freed, for example.
-        Some(group) if GROUPS.abandoned.borrow().contains(&group) => free_with(sys::zend_object_std_dtor, object),
+        Some(group) if CHANGES.abandoned.borrow().contains(&group) => free_with(sys::zend_object_std_dtor, object),
         Some(group) => {
             // If waiting for the lock would be a deadlock, the object's own data is not freed: what it has on its
             // connection stays until that ends.
@@ -252,8 +201,8 @@ extern "C" fn end_resource(place: &ValueCell) {
     let Some(end) = RESOURCE_ENDS.original() else { return };
     // SAFETY: nothing changes the place before `end` does. No reference is counted, as there is none any more.
     let Some(resource) = unsafe { Value::borrow(place.as_raw()) }.and_then(Value::as_resource) else { return };
-    let group = group_of_resource(resource).filter(|_| resource.is_open());
-    GROUPS.resources.borrow_mut().remove(&resource.address());
+    let group = groups::group_of_resource(resource).filter(|_| resource.is_open());
+    groups::unlink_stream(resource);
     match group {
         None => end(place),
         // If waiting for the lock would be a deadlock, the resource is not freed: what it has on its connection stays

@@ -5,7 +5,7 @@
 //! transfer may close it or give it away. All else that a share may have (cookies, addresses, sessions of TLS, public suffixes, HSTS)
 //! libcurl looks at and changes between its waits only, so handles that share nothing more are used at once.
 
-use crate::handles::connection_groups;
+use crate::handles::{connection_groups, groups};
 use spindle_zend::{Frame, Object, PhpStatic, Value};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ fn group_of_share(share: &Object) -> Option<usize> {
     match share.class().name().as_bytes() {
         b"CurlSharePersistentHandle" => Some(share.class().as_raw().addr()),
         b"CurlShareHandle" if WITH_CONNECTIONS.borrow().contains(&share.address()) => {
-            Some(connection_groups::group_id(share.address()))
+            Some(groups::group_id(share.address()))
         }
         _ => None,
     }
@@ -77,7 +77,7 @@ pub(crate) fn called(frame: Frame, result: &Value) {
 
 /// Puts `handle` into the group of another one, if that is in any: handles without a share have connections of their own.
 fn join_group_of(other: &Object, handle: &Object) {
-    let group = connection_groups::group_id(other.address());
+    let group = groups::group_id(other.address());
     if group != other.address() {
         connection_groups::join(handle, group);
     }

@@ -2,16 +2,19 @@
 //!
 //! Calls in progress that use handles, or an extension as a whole, are on a list of their coroutine ([`CallRecord`]).
 //! The handles that they use are only determined when the coroutine is suspended, for whatever reason; they are then
-//! locked until the calls return. Handles that share a connection have one lock (see `connection_groups`). Waiters are
+//! locked until the calls return. Handles that share a connection have one lock (see `groups`). Waiters are
 //! served in order of arrival; a stream may have one reader and one writer at once.
 //!
 //! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. Of such a
 //! cycle the wait for the lock is refused with an error, whichever of the waits has closed it (see `dependencies`).
 
+use crate::c;
 use crate::handles::{
     calls::{self, CallRecord},
-    classify::{self, CallKind, Mode, handles, kind_of_calls, only_stream},
-    connection_groups, multi, streams,
+    classify::{self, handles, only_stream},
+    groups,
+    kinds::{CallKind, Mode, kind_of_calls},
+    multi,
 };
 use crate::runtime::{
     classes,
@@ -244,7 +247,7 @@ fn wait_before_call(call: &CallRecord, frame: Frame, kind: CallKind) -> sys::spi
         }
     }
     if matches!(kind, CallKind::Reads | CallKind::Writes) {
-        streams::begins(rt, co, call, frame);
+        begin_encrypted(rt, co, call, frame);
     }
     sys::SPINDLE_CALL_MADE
 }
@@ -286,13 +289,35 @@ pub(crate) fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, key: usi
     })
 }
 
+/// Prepares a call on a stream: if another coroutine's call is in progress on an encrypted stream, this call has to
+/// find the stream in the same mode as that one did. ext/openssl keeps the mode that it has set on the socket in the stream.
+fn begin_encrypted(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, frame: Frame) {
+    if is_first_used_by_another(rt, co, frame) && c::spindle_tls_begins(frame) {
+        call.set_holder(co); // so that `end_encrypted` is called
+    }
+}
+
+/// Completes a call that was suspended, or was made during another one: a call that is still in progress needs the
+/// encrypted stream in non-blocking mode.
+fn end_encrypted(rt: &'static Runtime, call: &CallRecord) {
+    if let Some(frame) = call.frame().filter(|frame| is_first_used_by_another(rt, call.holder(), *frame)) {
+        c::spindle_tls_ends(frame); // its arguments still exist
+    }
+}
+
+/// Returns `true` if the first argument of a call is a resource, and another coroutine is suspended in a call on it.
+fn is_first_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: Frame) -> bool {
+    let first = frame.arguments().first().and_then(|value| value.as_resource());
+    first.is_some_and(|resource| is_used_by_another(rt, co, resource.address()))
+}
+
 /// Returns `true` if another coroutine is suspended in a method of this object.
 pub(crate) fn is_in_suspended_call(object: &Object) -> bool {
     let Some(rt) = scheduler::existing() else { return false };
     let is_one = |call: &CallRecord| {
         call.frame().is_some_and(|frame| frame.this().is_some_and(|this| this.address() == object.address()))
     };
-    LOCKS.borrow().users(connection_groups::group_id(object.address())).is_some_and(|lock| {
+    LOCKS.borrow().users(groups::group_id(object.address())).is_some_and(|lock| {
         lock.holders.iter().any(|(holder, _)| {
             *holder != running(rt)
                 && context_of(rt, *holder).is_some_and(|ctx| calls::of_list(ctx.calls.get()).any(is_one))
@@ -329,7 +354,7 @@ pub(crate) extern "C" fn spindle_release_locks(call: &CallRecord) {
         };
         release(rt, co, held.key);
     }
-    streams::ends(rt, call);
+    end_encrypted(rt, call);
 }
 
 /// Releases all locks of the coroutine of this context, which has ended.

@@ -6,7 +6,7 @@
 
 use crate::handles::{
     classify::{self, Module},
-    connection_groups, handle_locks,
+    groups, handle_locks,
 };
 use spindle_php_sys as sys;
 use spindle_zend::{Class, HookPoint, PhpStatic, Value, ValueCell};
@@ -84,7 +84,7 @@ fn original_maker(class: Class) -> Option<(Class, GetIterator)> {
 extern "C" fn get_iterator(class: Class, object: &ValueCell, by_ref: c_int) -> Option<Iterator> {
     let (of, original) = original_maker(class)?;
     // The copy is dropped before a wait.
-    let group = object.get().as_object().map(|object| connection_groups::group_id(object.address()))?;
+    let group = object.get().as_object().map(|object| groups::group_id(object.address()))?;
     let made = handle_locks::with_lock(group, || original(class, object, by_ref)).flatten()?;
     let extension = of.extension();
     let used = if Module::of(extension).is_unknown() { classify::key_of_extension(extension) } else { 0 };
@@ -135,7 +135,7 @@ impl Over {
         let functions = unsafe { &*iterator.funcs.cast::<Functions>() };
         // SAFETY: a value of the iterator's.
         let over = unsafe { Value::borrow(&iterator.data) }.and_then(Value::as_object);
-        Over { functions, group: over.map(|object| connection_groups::group_id(object.address())) }
+        Over { functions, group: over.map(|object| groups::group_id(object.address())) }
     }
 
     /// Runs `body` with the locks of what the iterator uses. Returns `None`, and has thrown, if waiting for them would

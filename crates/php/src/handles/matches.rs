@@ -13,7 +13,7 @@
 //! Nothing else is kept by a call. The compiled pattern is counted, so the cache does not drop it, and the stack of compiled code
 //! is used while PCRE matches, where no PHP code runs. Read for PHP 8.2 to 8.5.
 
-use crate::handles::classify::CallKind;
+use crate::handles::kinds::CallKind;
 use crate::isolation::foreign::foreign;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;

@@ -10,10 +10,7 @@
 //! the transfers meanwhile ends the wait, because the descriptors that it is about are those of before.
 
 use crate::c;
-use crate::handles::{
-    classify, connection_groups, handle_locks, polling,
-    trampolines::{Trampolined, spindle_after_call},
-};
+use crate::handles::{after_call::spindle_after_call, calls::Trampolined, classify, groups, handle_locks, polling};
 use crate::runtime::{
     ctx::Ctx,
     park::throw_cancellation,
@@ -111,7 +108,7 @@ fn change(rt: &'static Runtime, multi: &mut Multi) {
 /// The lock of a group of handles was released: who waits for the end of the call that had it goes on.
 pub(crate) fn released(rt: &'static Runtime, group: usize) {
     for (address, multi) in STATE.multis.borrow_mut().iter_mut() {
-        if !multi.watchers.is_empty() && connection_groups::group_id(*address) == group {
+        if !multi.watchers.is_empty() && groups::group_id(*address) == group {
             change(rt, multi);
         }
     }
@@ -142,14 +139,14 @@ fn seen(rt: &'static Runtime, address: usize) -> u64 {
 /// The trampoline of `curl_multi_exec()`.
 pub(super) fn perform(call: Trampolined) {
     let runtime = scheduler::existing().filter(|rt| rt.can_switch());
-    let (Some(rt), Some(address)) = (runtime, handle(call.frame())) else {
+    let (Some(rt), Some(address)) = (runtime, handle(call.frame)) else {
         return call.call(sys::spindle_trampoline_holding);
     };
     let before = (polling::done(), rt.picks());
     STATE.is_refused.set(false); // of a call that has not come back here
     call.call(sys::spindle_trampoline_holding);
     let is_refused = STATE.is_refused.replace(false);
-    let running = call.frame().arguments().get(1).and_then(|value| value.dereferenced().as_long()).unwrap_or(0);
+    let running = call.frame.arguments().get(1).and_then(|value| value.dereferenced().as_long()).unwrap_or(0);
     let has_changed = {
         let mut multis = STATE.multis.borrow_mut();
         let multi = multis.entry(address).or_default();
@@ -207,10 +204,10 @@ fn leave(address: usize) {
 /// The trampoline of `curl_multi_select()`.
 pub(super) fn watch(call: Trampolined) {
     let runtime = scheduler::existing().filter(|rt| rt.can_switch());
-    let (Some(rt), Some(host), Some(address)) = (runtime, current_host(), handle(call.frame())) else {
+    let (Some(rt), Some(host), Some(address)) = (runtime, current_host(), handle(call.frame)) else {
         return call.call(sys::spindle_trampoline_holding);
     };
-    let waits = time_of(call.frame()) > 0.0;
+    let waits = time_of(call.frame) > 0.0;
     let is_due = c::spindle_calls_without_park.get() >= CALLS_PER_LOOK;
     if waits && is_due && !classify::is_performing() && rt.maybe_yield() {
         throw_cancellation(rt);
@@ -220,7 +217,7 @@ pub(super) fn watch(call: Trampolined) {
     wait(rt, host, call, address, waits);
     leave(address);
     if c::spindle_check_after.get() != 0 {
-        spindle_after_call(call.frame());
+        spindle_after_call(call.frame);
     }
     if !waits && call.result().as_long() == Some(0) {
         had_nothing_to_do(rt, address);
@@ -264,14 +261,14 @@ fn wait(rt: &'static Runtime, host: &'static dyn Host, call: Trampolined, addres
 
 /// Makes the call without waiting. Returns what is to be waited for, if nothing is ready.
 fn ask(rt: &'static Runtime, call: Trampolined, address: usize, waits: bool) -> Option<Wait> {
-    if handle_locks::is_used_by_another(rt, rt.context().co.get(), connection_groups::group_id(address)) {
+    if handle_locks::is_used_by_another(rt, rt.context().co.get(), groups::group_id(address)) {
         call.set_result(0);
-        let time = std::time::Duration::try_from_secs_f64(time_of(call.frame())).unwrap_or(std::time::Duration::MAX);
+        let time = std::time::Duration::try_from_secs_f64(time_of(call.frame)).unwrap_or(std::time::Duration::MAX);
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         return waits.then(|| Wait { fds: Vec::new(), deadline: Some(Reactor::now().saturating_add(time)) });
     }
     let ctx: &Ctx = rt.context();
-    let outer = ctx.leaves_waits_in.replace(Some(call.frame()));
+    let outer = ctx.leaves_waits_in.replace(Some(call.frame));
     call.call(sys::spindle_trampoline_holding);
     ctx.leaves_waits_in.set(outer);
     STATE.left.borrow_mut().take()

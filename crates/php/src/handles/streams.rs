@@ -1,46 +1,17 @@
-//! Streams whose calls share more than the stream itself.
-//!
-//! - **Encrypted streams** may have a reader and a writer at once, like others, but ext/openssl keeps the mode that it has
-//!   set on the socket in the stream.
-//! - **Wrappers without an entry** in `verdicts::WRAPPERS`: entries of one phar archive, for example, read from one inner
-//!   stream. The operations of such a wrapper and of its streams share a lock, whether they are called by a function on a
-//!   stream, by one on a path, or by an `include`. The entries of their tables are replaced at the first `spawn`, and stay.
+//! Wrappers of streams without an entry in `verdicts::WRAPPERS`, whose streams share more than the stream itself: entries of one phar
+//! archive, for example, read from one inner stream. The operations of such a wrapper and of its streams share a lock, whether
+//! they are called by a function on a stream, by one on a path, or by an `include`. The entries of their tables are replaced at
+//! the first `spawn`, and stay.
 
 use crate::c;
-use crate::handles::{
-    calls::CallRecord, classify, connection_groups, function_table::FunctionTable, handle_locks, verdicts,
-};
-use crate::runtime::scheduler::Runtime;
-use spindle_core::sched::CoroutineId;
+use crate::handles::{classify, function_table::FunctionTable, groups, handle_locks, verdicts};
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Extension, Frame, PhpStatic, Resource, Text};
+use spindle_zend::{Array, Extension, PhpStatic, Resource, Text};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::{NonNull, null, null_mut};
-
-/// Prepares a call on a stream: if another coroutine's call is in progress on an encrypted stream, this call has to
-/// find the stream in the same mode as that one did.
-pub(crate) fn begins(rt: &'static Runtime, co: CoroutineId, call: &CallRecord, frame: Frame) {
-    if is_used_by_another(rt, co, frame) && c::spindle_tls_begins(frame) {
-        call.set_holder(co); // so that `ends` is called
-    }
-}
-
-/// Completes a call that was suspended, or was made during another one: a call that is still in progress needs the
-/// encrypted stream in non-blocking mode.
-pub(crate) fn ends(rt: &'static Runtime, call: &CallRecord) {
-    if let Some(frame) = call.frame().filter(|frame| is_used_by_another(rt, call.holder(), *frame)) {
-        c::spindle_tls_ends(frame); // its arguments still exist
-    }
-}
-
-/// Returns `true` if the first argument of a call is a resource, and another coroutine is suspended in a call on it.
-fn is_used_by_another(rt: &'static Runtime, co: CoroutineId, frame: Frame) -> bool {
-    let first = frame.arguments().first().and_then(|value| value.as_resource());
-    first.is_some_and(|resource| handle_locks::is_used_by_another(rt, co, resource.address()))
-}
 
 struct Tables {
     /// Wrappers by the addresses of their operations. Never removed.
@@ -159,7 +130,7 @@ fn key_in_url(url: &[u8]) -> Option<usize> {
     let digits: String = rest.iter().take_while(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect();
     let ends = rest.get(digits.len()).is_none_or(|byte| *byte == b'/');
     let number = digits.parse::<i64>().ok().filter(|_| ends)?;
-    Resource::find(number, |resource| connection_groups::group_of_resource(resource).unwrap_or(resource.address()))
+    Resource::find(number, |resource| groups::group_of_resource(resource).unwrap_or(resource.address()))
 }
 
 fn operations_of(wrapper: Wrapper) -> Option<&'static Operations> {
@@ -189,7 +160,7 @@ impl Stream {
 /// Registers a stream that a wrapper has opened, which shares a lock with the others of its kind.
 fn opened(stream: Option<Stream>, key: usize) {
     let Some((stream, (operations, Some(resource)))) = stream.map(|stream| (stream, stream.parts())) else { return };
-    connection_groups::link_stream(resource, key);
+    groups::link_stream(resource, key);
     TABLES.open.borrow_mut().insert(stream.address(), key);
     // SAFETY: the operations of a stream stay as long as their extension is loaded.
     let Some(table) = (unsafe { FunctionTable::from_raw(operations) }) else { return };
@@ -250,7 +221,7 @@ fn key_of_closing_stream(stream: Stream) -> Option<usize> {
 /// of what it was created from.
 fn key_of_stream(stream: Stream) -> Option<usize> {
     let known = TABLES.open.borrow().get(&stream.address()).copied();
-    known.or_else(|| stream.parts().1.and_then(connection_groups::group_of_resource))
+    known.or_else(|| stream.parts().1.and_then(groups::group_of_resource))
 }
 
 /// Defines the functions for tables of operations of streams, like `of_wrappers`.

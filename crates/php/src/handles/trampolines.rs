@@ -7,21 +7,22 @@
 
 use crate::c;
 use crate::handles::{
-    calls,
-    classify::{self, CallKind, Flags, Module, kind_of, name_has},
-    connection_groups, curl_shares, handle_locks, matches, multi, persistent, polling,
+    calls::{self, Trampolined},
+    classify::{self, Module, kind_of, name_has},
+    connection_groups, curl_shares, handle_locks,
+    kinds::{CallKind, Flags, kind_of_calls},
+    matches, multi, persistent,
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
     ctx::Ctx,
     gate,
-    park::throw_cancellation,
     pending_cancel::{self, refresh_checks},
-    scheduler::{self, Core, Runtime},
+    scheduler::{self, Runtime},
 };
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_php_sys as sys;
-use spindle_zend::{Class, Frame, Function, Handler, PhpStatic, Value, engine, exception};
+use spindle_zend::{Class, Frame, Function, Handler, PhpStatic, Value};
 use std::cell::{Cell, RefCell};
 
 pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
@@ -151,38 +152,6 @@ pub(crate) fn trampoline_found(function: Function) {
     }
 }
 
-/// A call of a function with a trampoline.
-#[derive(Clone, Copy)]
-pub(super) struct Trampolined {
-    frame: Frame,
-    result: *mut sys::zval,
-}
-
-impl Trampolined {
-    pub(super) fn frame(self) -> Frame {
-        self.frame
-    }
-
-    /// Calls the function, by its own code or by the trampoline that it would have otherwise.
-    pub(super) fn call(self, handler: Handler) {
-        // SAFETY: a handler for this function, and the engine's arguments.
-        unsafe { handler(self.frame.as_raw(), self.result) };
-    }
-
-    /// Sets the result of the call, which had none yet, or a number.
-    pub(super) fn set_result(self, number: i64) {
-        debug_assert!(!self.result().is_counted());
-        // SAFETY: the engine's place for the result, with a value in it that needs no release.
-        unsafe { self.result.write(Value::from(number).into_raw()) };
-    }
-
-    /// Returns the result of the call.
-    pub(super) fn result(&self) -> &Value {
-        // SAFETY: the engine's place for the result, with a value in it.
-        unsafe { Value::borrow(self.result) }.unwrap_or(const { &Value::NULL })
-    }
-}
-
 /// Defines trampolines, and the list of all trampolines.
 macro_rules! trampolines {
     ($($(#[$attribute:meta])* $name:ident => $body:expr;)*) => {
@@ -224,7 +193,7 @@ trampolines! {
 
     /// The trampoline of extensions that keep the state of a call in their globals. It calls one of the others.
     with_globals => |call: Trampolined| {
-        let next = match classify::kind_of_calls(call.frame.function()) {
+        let next = match kind_of_calls(call.frame.function()) {
             CallKind::Makes => making_handles,
             CallKind::Handle => sys::spindle_trampoline_linking,
             CallKind::Plain => sys::spindle_trampoline,
@@ -365,77 +334,6 @@ extern "C" fn spindle_fiber_suspends() {
     }
 }
 
-/// Lets the trampoline of the running function yield after the call. Returns `false` if it has none that does.
-pub fn yield_after_call() -> bool {
-    let function = Frame::current().and_then(Frame::function).filter(|function| function.is_internal());
-    let has_trampoline = function.and_then(CallInfo::of).is_some_and(|info| info.handler().is_some());
-    if !has_trampoline || matches!(classify::kind_of_calls(function), CallKind::Unswitched | CallKind::Fiber) {
-        return false;
-    }
-    pending_cancel::check_for_yield();
-    true
-}
-
-/// Returns `true` if a call is the whole body of its coroutine, whose end lets others run.
-fn is_body(rt: &Runtime, frame: Frame) -> bool {
-    let unnamed = |frame: Frame| frame.function().is_none_or(|function| function.name().is_none());
-    rt.core.borrow().running() != Core::MAIN && frame.and_callers().skip(1).all(unnamed)
-}
-
-/// Yields after a call that has read files.
-fn yield_for_files(rt: &'static Runtime, frame: Frame) {
-    if exception::is_in_flight() || !rt.can_switch() || engine::is_writing() || is_body(rt, frame) {
-        return; // after a later call
-    }
-    refresh_checks(rt.context());
-    if rt.yield_if_ready() && !classify::is_in_exchange() {
-        throw_cancellation(rt);
-    }
-}
-
-/// The slow path of the trampoline after a call: yields, or throws the cancellation for which the C code was made to fail.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn spindle_after_call(frame: Frame) {
-    let Some(rt) = scheduler::existing() else { return };
-    let ctx = rt.context();
-    if !ctx.failing.are_on() {
-        return yield_for_files(rt, frame);
-    }
-    if !ctx.failing.is_frame(frame) && pending_cancel::is_inside_failing(ctx, Some(frame)) {
-        refresh_checks(ctx);
-        engine::request_interrupt(); // the call that fails may have no trampoline
-        return;
-    }
-    let failing = pending_cancel::end(rt, ctx);
-    ctx.failing.forget_retries();
-    refresh_checks(ctx);
-    let Some(cancellation) = failing else { return };
-    match exception::take() {
-        None => {}
-        Some(exit) if exception::is_exit(&exit) => return drop(exception::put(Some(exit))),
-        Some(own) => exception::set_last_previous(&cancellation, own),
-    }
-    let _ = exception::throw(cancellation);
-}
-
-/// The place of calls on streams in memory for `polling`: not a descriptor, nor the address of a handle. Nothing else is between a
-/// read that does not wait and what is done with its data there, but who makes such calls only gives way.
-const IN_MEMORY: usize = usize::MAX;
-
-/// Yields after so many writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
-#[unsafe(no_mangle)]
-extern "C" fn spindle_look_is_due() {
-    if let Some(rt) = scheduler::existing()
-        && !exception::is_in_flight()
-        && rt.can_switch()
-        && !classify::must_not_yield()
-        && (!classify::is_in_memory(Frame::current()) || polling::finds_nothing(rt, IN_MEMORY))
-        && rt.maybe_yield()
-    {
-        throw_cancellation(rt);
-    }
-}
-
 /// Releases the locks of the coroutine of this context, which has ended and still runs, and drops an exception that
 /// could not be thrown.
 pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
@@ -450,22 +348,5 @@ pub fn coroutine_ends(rt: &'static Runtime, ctx: &Ctx) {
     refresh_checks(ctx);
     if locks::holds_any() {
         locks::on_end(u64::from(ctx.co.get().0));
-    }
-}
-
-/// Throws, where the engine has interrupted PHP code, a cancellation that was not thrown at the return of a call.
-pub fn throw_in_php_code(rt: &'static Runtime) {
-    let ctx = rt.context();
-    let frame = Frame::current();
-    let in_php = frame.and_then(Frame::function).is_some_and(|function| !function.is_internal());
-    if pending_cancel::is_inside_failing(ctx, frame) {
-        return;
-    }
-    if in_php && !handle_locks::is_inside_marked() && !exception::is_in_flight() {
-        let failing = pending_cancel::end(rt, ctx);
-        refresh_checks(ctx);
-        if let Some(cancellation) = failing {
-            let _ = exception::throw(cancellation);
-        }
     }
 }

@@ -5,7 +5,7 @@
 //! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2,
 //! and what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
-use crate::handles::{classify::CallKind, matches};
+use crate::handles::{kinds::CallKind, matches};
 use std::collections::HashMap;
 
 /// The verdict on the functions of an extension that have no entry of their own.
