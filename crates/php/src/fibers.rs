@@ -12,49 +12,23 @@
 //! script only, and destroys the fibers that are suspended then.
 
 use crate::fibers::draft::{Draft, Kind, Sent, Status};
+use crate::fibers::errors::{class, error, fiber_exit, report_lost};
 use crate::fibers::table::{STATE, Sched, SchedLife};
 use crate::runtime::scheduler::{self, Runtime};
-use crate::runtime::{failure, gate, life, spawn};
+use crate::runtime::{gate, spawn};
 use crate::settings;
 use spindle_php_sys as sys;
-use spindle_zend::{
-    Array, Call, Class, Frame, Object, Owned, PhpResult, Str, Thrown, Value, ValueCell, engine, exception,
-};
+use spindle_zend::{Array, Call, Frame, Owned, PhpResult, Str, Thrown, Value, ValueCell, engine, exception};
 use std::rc::Rc;
 
 mod draft;
 mod end;
+mod errors;
 mod identity;
 mod objects;
 mod table;
 
 pub use end::{coroutine_ended, finish, forked, release_schedulers, request_ended};
-
-/// Throws a `FiberError`.
-fn error(text: &str) -> Thrown {
-    exception::throw_new(error_class(), text)
-}
-
-/// Returns `FiberError`.
-fn error_class() -> Class {
-    // SAFETY: set at module start.
-    class(unsafe { sys::spindle_fiber_error })
-}
-
-fn class(raw: *mut sys::zend_class_entry) -> Class {
-    // SAFETY: a class that was registered at module start and lasts as long as the process.
-    unsafe { Class::from_raw(raw) }.expect("registered at module start")
-}
-
-/// Returns a new `FiberExit`, because of `cause` if there is one.
-fn fiber_exit(text: &str, cause: Option<Owned<Object>>) -> Owned<Object> {
-    // SAFETY: set at module start.
-    let made = exception::new(class(unsafe { sys::spindle_fiber_exit }), text);
-    if let Some(cause) = cause {
-        exception::set_last_previous(&made, cause);
-    }
-    made
-}
 
 /// With `async.fiber_api = exclusive`, fails if coroutines are in use; otherwise records that fibers are.
 ///
@@ -234,13 +208,6 @@ fn wait_for_turn(rt: &'static Runtime, sched: &Rc<Sched>, draft: &Rc<Draft>, see
             report_lost(rt, failure);
             Err(thrown)
         }
-    }
-}
-
-/// Reports what a fiber has thrown when no code gets it. A cancellation ends a fiber silently, as it does a coroutine.
-fn report_lost(rt: &'static Runtime, failure: Option<Owned<Object>>) {
-    if let Some(failure) = failure.filter(|failure| !life::is_cancellation(failure)) {
-        exception::put_aside(|| failure::unhandled(rt, failure, None));
     }
 }
 

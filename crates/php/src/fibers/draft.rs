@@ -1,7 +1,7 @@
 //! A fiber of the draft: its state, and how it is suspended, resumed and destroyed.
 
+use crate::fibers::errors::{error, error_class, report_lost};
 use crate::fibers::table::{STATE, Sched};
-use crate::fibers::{error, error_class, report_lost};
 use crate::runtime::scheduler::{Runtime, existing, rt};
 use crate::runtime::wait_queue::Tickets;
 use spindle_core::sched::CoroutineId;

@@ -1,7 +1,7 @@
 //! What happens to schedulers and fibers when a `run()`, a coroutine, the script or the request ends.
 
 use crate::fibers::draft::{Kind, Sent, Status};
-use crate::fibers::fiber_exit;
+use crate::fibers::errors::fiber_exit;
 use crate::fibers::table::{STATE, Sched};
 use crate::runtime::scheduler::{self, Runtime};
 use crate::runtime::{cancellation, failure, life};

@@ -6,8 +6,9 @@
 //! `async.fiber_identity` says, by the namespace or class of the function that asks.
 
 use crate::fibers::draft::{Draft, Kind, Status};
+use crate::fibers::errors::error;
 use crate::fibers::table::STATE;
-use crate::fibers::{error, flow_of, may_switch, running_id, table, wait_for_resume};
+use crate::fibers::{flow_of, may_switch, running_id, table, wait_for_resume};
 use crate::runtime::scheduler::{Core, Runtime, existing};
 use crate::settings;
 use spindle_zend::{Call, Frame, Function, PhpResult, Str, Value};

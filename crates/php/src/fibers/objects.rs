@@ -1,8 +1,9 @@
 //! What the glue asks about the objects of fibers.
 
 use crate::fibers::draft::{Kind, Sent, Status};
+use crate::fibers::errors::report_lost;
+use crate::fibers::table;
 use crate::fibers::table::STATE;
-use crate::fibers::{report_lost, table};
 use crate::runtime::scheduler::{self, existing};
 use spindle_zend::{Frame, Object, Owned, exception};
 

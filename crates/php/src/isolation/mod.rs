@@ -25,6 +25,7 @@ pub mod verdicts;
 
 pub use inherited::{ErrorHandling, Inherited, error_reporting};
 pub use last_error::LastError;
+pub use parts::SuspendedIn;
 
 use crate::c;
 use crate::stack::stacks::Stack;
@@ -36,20 +37,6 @@ use spindle_zend::{FiberContext, Frame, PhpStatic, zeroed};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{null, null_mut};
 use verdicts::{Own, basic, executor, output, request};
-
-/// The operations in the middle of which a coroutine is suspended.
-#[derive(Clone, Copy, Debug)]
-pub struct SuspendedIn {
-    /// In C code that has called a blocking function of libc.
-    pub in_c: bool,
-    /// While it is loading a class.
-    pub loads_classes: bool,
-}
-
-impl SuspendedIn {
-    /// Nothing: for a coroutine that is never resumed.
-    const NOTHING: SuspendedIn = SuspendedIn { in_c: false, loads_classes: false };
-}
 
 /// The state that travels with a coroutine, saved while the coroutine is suspended.
 #[repr(C)]

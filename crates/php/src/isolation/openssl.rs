@@ -5,7 +5,8 @@
 //! adds as for the question, behind a `pthread_once`. While loaded objects have not called that since the queue was last seen
 //! empty, it is empty still. Whether this OpenSSL does so, and its entry is patched, is tried out with an error.
 
-use super::{SuspendedIn, foreign::foreign, parts::Part};
+use super::foreign::foreign;
+use super::parts::{Part, SuspendedIn};
 use spindle_interpose::hooks::sync::once;
 use spindle_zend::{PhpStatic, Text};
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! State outside its stacks that a coroutine rarely has: each kind is a part, which is moved only while the coroutine
 //! has it.
 
+use super::openssl;
 use super::verdicts::{basic, compiler, executor, file, output, request};
-use super::{SuspendedIn, openssl};
 use crate::c::{self, OutputHandlers};
 use spindle_php_sys as sys;
 #[cfg(http_headers)]
@@ -11,6 +11,20 @@ use spindle_zend::{Extension, PhpStatic, zeroed};
 use std::cell::Cell;
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
+
+/// The operations in the middle of which a coroutine is suspended.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspendedIn {
+    /// In C code that has called a blocking function of libc.
+    pub in_c: bool,
+    /// While it is loading a class.
+    pub loads_classes: bool,
+}
+
+impl SuspendedIn {
+    /// Nothing: for a coroutine that is never resumed.
+    pub const NOTHING: SuspendedIn = SuspendedIn { in_c: false, loads_classes: false };
+}
 
 /// State of the engine or of a library that a coroutine rarely has.
 pub(super) trait Part: Sized {

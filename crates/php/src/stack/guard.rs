@@ -1,7 +1,6 @@
 //! Guards: inaccessible pages. Since Linux 6.13 they need no mappings of their own.
 
 use crate::stack::memory::{self, errno};
-use crate::stack::stacks::Zones;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -11,6 +10,32 @@ const MADV_GUARD_REMOVE: i32 = 103;
 
 /// The number of mappings that are left to other code, where each guard splits one.
 const RESERVED_MAPPINGS: usize = 4096;
+
+/// From this size on a stack has a large reserve.
+const LARGE: usize = 1 << 20;
+
+/// The bytes below a C stack.
+#[derive(Clone, Copy)]
+pub struct Zones {
+    /// The upper part, into which the stack grows when it overflows: room for the interrupted code to complete.
+    pub reserve: u32,
+    /// Inaccessible: below the stack, and after an overflow below the reserve. No frame steps over it: the largest known one
+    /// has 262,168 bytes (LZF in phpredis).
+    pub guard: u32,
+}
+
+impl Zones {
+    pub fn of(size: usize, page: usize) -> Zones {
+        let reserve = if size >= LARGE { 256 << 10 } else { 64 << 10 };
+        let round = |bytes: usize| bytes.next_multiple_of(page) as u32;
+        Zones { reserve: round(reserve), guard: round(384 << 10) }
+    }
+
+    /// Returns the number of bytes in all.
+    pub fn bytes(self) -> usize {
+        self.reserve as usize + self.guard as usize
+    }
+}
 
 /// How a guard is implemented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Turns an overflow of a coroutine's C stack into a PHP fatal error instead of a crash.
 //!
-//! Below each stack is a guard ([`crate::stack::stacks::Zones`]). A fault in it may have interrupted anything: a library
+//! Below each stack is a guard ([`crate::stack::guard::Zones`]). A fault in it may have interrupted anything: a library
 //! that holds a lock, `malloc`. So the handler opens its upper part, the *reserve*, guards as much again below that, and the
 //! interrupted code continues in the reserve, as on a deeper stack. The handler requests an interrupt of PHP code, at which
 //! the fatal error is raised, because errors are safe there ([`at_interrupt`]). If the stack has shrunk by then, the reserve
@@ -18,8 +18,10 @@
 
 use crate::c;
 use crate::stack::{
-    arch, guard, memory,
-    stacks::{self, Stack, Zones},
+    arch,
+    guard::{self, Zones},
+    memory,
+    stacks::{self, Stack},
 };
 use spindle_zend::{Frame, Str, Text, engine};
 use std::cell::Cell;

@@ -17,7 +17,8 @@
 //!
 //! For the guard and the reserve see `overflow`.
 
-use crate::stack::{arch, guard, memory};
+use crate::stack::guard::{self, Zones};
+use crate::stack::{arch, memory};
 use crate::{c, settings};
 use spindle_php_sys as sys;
 use spindle_zend::PhpStatic;
@@ -31,8 +32,6 @@ const CTX_AREA: usize = 4096;
 /// The offset of `Ctx` in that part, to which up to 448 bytes are added. The frames of a short function that awaits,
 /// sleeps or yields fit into the page on both sides: those of C below, those of PHP above.
 const CTX_OFFSET: usize = 2176;
-/// From this size on a stack has a large reserve.
-const LARGE: usize = 1 << 20;
 /// The minimal size of a stack, and the maximal one if it is derived from main's.
 const MIN_SIZE: usize = 64 * 1024;
 const MAX_SIZE_OF_MAIN: usize = 64 << 20;
@@ -125,29 +124,6 @@ pub fn set_running<T: AtTop>(top: Option<&'static T>) {
 /// Returns the address of the variable that contains the running stack's address, for the watchdog.
 pub fn running_at() -> usize {
     RUNNING.as_ptr() as usize
-}
-
-/// The bytes below a C stack.
-#[derive(Clone, Copy)]
-pub struct Zones {
-    /// The upper part, into which the stack grows when it overflows: room for the interrupted code to complete.
-    pub reserve: u32,
-    /// Inaccessible: below the stack, and after an overflow below the reserve. No frame steps over it: the largest known one
-    /// has 262,168 bytes (LZF in phpredis).
-    pub guard: u32,
-}
-
-impl Zones {
-    fn of(size: usize, page: usize) -> Zones {
-        let reserve = if size >= LARGE { 256 << 10 } else { 64 << 10 };
-        let round = |bytes: usize| bytes.next_multiple_of(page) as u32;
-        Zones { reserve: round(reserve), guard: round(384 << 10) }
-    }
-
-    /// Returns the number of bytes in all.
-    pub fn bytes(self) -> usize {
-        self.reserve as usize + self.guard as usize
-    }
 }
 
 /// Returns the size of C stacks, by the settings.
