@@ -156,9 +156,7 @@ fn main() {
         Ok(Err(error)) => refuse(&format!("no bindings of PHP's headers: {error}")),
         Err(why) => {
             let why = why.downcast_ref::<String>().map_or("bindgen panicked", String::as_str);
-            refuse(&format!(
-                "no bindings of PHP's headers; libclang and clang's headers are needed (clang): {why}"
-            ))
+            refuse(&format!("no bindings of PHP's headers; libclang and clang's headers are needed (clang): {why}"))
         }
     };
     let _ = panic::take_hook();

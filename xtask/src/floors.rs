@@ -1,256 +1,202 @@
-//! Checks that modules use only what lies on their own floor of a crate or below it.
+//! Checks that modules use only what lies on their own floor of a crate or below it, and that no more than three of a crate use
+//! one another in a circle.
 //!
-//! The file `floors` in a crate's folder lists them, the lowest first: a line is a floor, and names its modules (`wait::queue`
-//! is a part of `wait` that lies elsewhere). The crate's root, `lib.rs`, lies above all of them. Tests at the
-//! end of a file do not count.
+//! The file `floors` in a crate's folder, if it has one, lists its floors, the lowest first: a line is a floor, and names its modules
+//! (`wait::queue` is a part of `wait` that lies elsewhere). The crate's root, `lib.rs`, lies above all of them. `^` and a module is the
+//! one exception: it may use what lies above it, and counts in no circle.
+//! `cargo xtask floors CRATE` prints which floors the files of a crate have by what they use.
 
+use crate::modules::{self, Module, Uses};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-/// Checks every crate that has a list. Returns how many files of how many crates it has looked at.
+/// How many files may use one another in a circle.
+const LARGEST_CIRCLE: usize = 3;
+
+/// Larger circles that are there still, and only shrink: the crate, a file, how many files at most.
+const KNOWN: &[(&str, &str, usize)] = &[
+    ("core", "sched", 6),
+    ("php", "runtime::scheduler", 22),
+    ("primitives", "pool", 5),
+    ("tasks", "task", 10),
+    // The engine's types, which refer to one another.
+    ("zend", "value", 17),
+];
+
+/// Checks every crate. Returns how many files of how many crates it has looked at.
 pub fn check(root: &Path) -> Result<String, Vec<String>> {
     let mut crates: Vec<PathBuf> = fs::read_dir(root.join("crates"))
         .map_err(|error| vec![format!("crates: {error}")])?
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.join("floors").is_file())
+        .filter(|path| path.join("src").is_dir())
         .collect();
     crates.sort();
     let (mut files, mut complaints) = (0, Vec::new());
     for path in &crates {
-        match check_crate(path) {
-            Ok(count) => files += count,
-            Err(more) => complaints.extend(more),
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match modules::read(&path.join("src")) {
+            Ok(modules) => {
+                files += modules.len();
+                let floors = Floors::read(path);
+                check_floors(path, &name, &floors, &modules, &mut complaints);
+                check_circles(&name, &modules, &floors.uses(&modules), &mut complaints);
+            }
+            Err(error) => complaints.push(format!("{name}: {error}")),
         }
     }
     if complaints.is_empty() { Ok(format!("{files} files of {} crates", crates.len())) } else { Err(complaints) }
 }
 
-fn check_crate(path: &Path) -> Result<usize, Vec<String>> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let list = fs::read_to_string(path.join("floors")).map_err(|error| vec![format!("{name}/floors: {error}")])?;
-    let floors = Floors::parse(&list);
-    let source = path.join("src");
-    let mut files = Vec::new();
-    collect(&source, &mut files).map_err(|error| vec![format!("{name}: {error}")])?;
-    let mut complaints = Vec::new();
-    for module in floors.0.iter().flatten() {
-        let file = source.join(module.replace("::", "/"));
+fn check_floors(path: &Path, name: &str, floors: &Floors, modules: &[Module], complaints: &mut Vec<String>) {
+    if floors.floors.is_empty() {
+        return;
+    }
+    for module in floors.floors.iter().flatten().chain(&floors.upwards) {
+        let file = path.join("src").join(module.replace("::", "/"));
         if !file.is_dir() && !file.with_extension("rs").is_file() {
             complaints.push(format!("{name}/floors names {module}, which is no module"));
         }
     }
-    for file in &files {
-        let text = fs::read_to_string(file).map_err(|error| vec![format!("{}: {error}", file.display())])?;
-        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let module = module_of(file.strip_prefix(&source).unwrap_or(file));
-        let place = format!("{name}: {}", if module.is_empty() { "lib" } else { &module });
-        if !module.is_empty() && floors.of(&module).is_none() {
+    for module in modules {
+        let place = format!("{name}: {}", if module.name.is_empty() { "lib" } else { &module.name });
+        if !module.name.is_empty() && floors.of(&module.name).is_none() {
             complaints.push(format!("{place} lies on no floor"));
         }
-        complaints.extend(floors.wrong(&module, text).into_iter().map(|path| format!("{place} uses {path}, above it")));
+        let wrong = floors.wrong(&module.name, &module.paths);
+        complaints.extend(wrong.into_iter().map(|path| format!("{place} uses {path}, above it")));
     }
-    if complaints.is_empty() { Ok(files.len()) } else { Err(complaints) }
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
+fn check_circles(name: &str, modules: &[Module], uses: &[Uses], complaints: &mut Vec<String>) {
+    let circles: Vec<_> = layers(uses).into_iter().flatten().filter(|circle| circle.len() > LARGEST_CIRCLE).collect();
+    let has = |circle: &BTreeSet<usize>, file: &str| circle.iter().any(|at| modules[*at].name == file);
+    let known = || KNOWN.iter().filter(|(of, ..)| *of == name);
+    for (_, file, _) in known().filter(|(_, file, _)| !circles.iter().any(|circle| has(circle, file))) {
+        complaints.push(format!("{name}: {file} is in no large circle any more: remove it from xtask/src/floors.rs"));
+    }
+    for circle in &circles {
+        if known().any(|(_, file, size)| circle.len() <= *size && has(circle, file)) {
+            continue;
         }
+        complaints.push(format!("{name}: {} files use one another in a circle:", circle.len()));
+        for at in circle {
+            for (_, paths) in uses[*at].iter().filter(|(used, _)| circle.contains(used)) {
+                complaints.push(format!("    {} uses {}", modules[*at].name, paths.join(", ")));
+            }
+        }
+    }
+}
+
+/// Prints the files of a crate, the lowest first. A line is what lies on a floor: those in braces use one another.
+pub fn print(path: &Path) -> std::io::Result<()> {
+    let modules = modules::read(&path.join("src"))?;
+    for layer in layers(&Floors::read(path).uses(&modules)) {
+        let circles = layer.into_iter().map(|circle| {
+            let names: Vec<_> =
+                circle.iter().map(|at| if modules[*at].name.is_empty() { "lib" } else { &modules[*at].name }).collect();
+            if names.len() > 1 { format!("{{{}}}", names.join(" ")) } else { names.concat() }
+        });
+        println!("{}", circles.collect::<Vec<_>>().join(" "));
     }
     Ok(())
 }
 
-/// `a::b` of `a/b.rs` and of `a/b/mod.rs`; nothing of `lib.rs`.
-fn module_of(file: &Path) -> String {
-    let path = file.with_extension("");
-    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-    let parts = match parts.split_last() {
-        Some((last, above)) if last == "mod" || last == "lib" => above,
-        _ => &parts[..],
-    };
-    parts.join("::")
+/// Returns what lies on each floor, the lowest first: the sets of modules that use one another, or that are alone.
+fn layers(uses: &[Uses]) -> Vec<Vec<BTreeSet<usize>>> {
+    let mut reached: Vec<BTreeSet<usize>> = uses.iter().map(|used| used.keys().copied().collect()).collect();
+    for through in 0..uses.len() {
+        let more = reached[through].clone();
+        for from in reached.iter_mut().filter(|from| from.contains(&through)) {
+            from.extend(&more);
+        }
+    }
+    let circle =
+        |at: usize| reached[at].iter().copied().filter(|other| reached[*other].contains(&at)).chain([at]).collect();
+    let mut rest: BTreeSet<BTreeSet<usize>> = (0..uses.len()).map(circle).collect();
+    let (mut below, mut layers) = (BTreeSet::<usize>::new(), Vec::new());
+    while !rest.is_empty() {
+        let is_next = |circle: &BTreeSet<usize>| {
+            circle.iter().all(|at| uses[*at].keys().all(|used| below.contains(used) || circle.contains(used)))
+        };
+        let (layer, more): (Vec<_>, _) = rest.into_iter().partition(is_next);
+        below.extend(layer.iter().flatten());
+        rest = more.into_iter().collect();
+        layers.push(layer);
+    }
+    layers
 }
 
-/// The modules of each floor, the lowest floor first.
-pub struct Floors(Vec<Vec<String>>);
+/// A list of floors.
+pub struct Floors {
+    /// The modules of each floor, the lowest floor first.
+    floors: Vec<Vec<String>>,
+    /// Those that may use what lies above them.
+    upwards: Vec<String>,
+}
 
 impl Floors {
-    pub fn parse(list: &str) -> Floors {
-        let lines = list.lines().map(|line| line.split('#').next().unwrap_or_default());
-        let floors = lines.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-        Floors(floors.filter(|floor| !floor.is_empty()).collect())
+    /// Reads the list of a crate, if it has one.
+    fn read(path: &Path) -> Floors {
+        Floors::parse(&fs::read_to_string(path.join("floors")).unwrap_or_default())
     }
 
+    /// Returns what each module uses, without the edges upwards that the list declares.
+    fn uses<'a>(&self, modules: &'a [Module]) -> Vec<Uses<'a>> {
+        let mut uses = modules::uses(modules);
+        for (used, _) in uses.iter_mut().zip(modules).filter(|(_, module)| self.upwards.contains(&module.name)) {
+            used.clear();
+        }
+        uses
+    }
+
+    pub fn parse(list: &str) -> Floors {
+        let lines = list.lines().map(|line| line.split('#').next().unwrap_or_default());
+        let words = lines.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let (upwards, floors): (Vec<_>, Vec<_>) =
+            words.filter(|line| !line.is_empty()).partition(|line| line[0] == "^");
+        Floors { floors, upwards: upwards.into_iter().flat_map(|line| line.into_iter().skip(1)).collect() }
+    }
+
+    /// Returns the modules of each floor, the highest floor first.
     pub fn highest_first(mut self) -> Vec<Vec<String>> {
-        self.0.reverse();
-        self.0
+        self.floors.reverse();
+        self.floors
     }
 
     /// The floor on which the item with this path lies: that of the longest module which the path begins with.
     fn of(&self, path: &str) -> Option<usize> {
         let is_in =
             |module: &str| path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
-        let found =
-            self.0.iter().enumerate().flat_map(|(floor, modules)| modules.iter().map(move |m| (m.len(), floor, m)));
+        let found = self
+            .floors
+            .iter()
+            .enumerate()
+            .flat_map(|(floor, modules)| modules.iter().map(move |m| (m.len(), floor, m)));
         found.filter(|(_, _, module)| is_in(module)).max().map(|(_, floor, _)| floor)
     }
 
-    /// The paths that the text of a module names and that lie above it.
-    fn wrong(&self, module: &str, text: &str) -> Vec<String> {
-        let Some(own) = self.of(module) else { return Vec::new() };
-        let mut wrong: Vec<String> =
-            paths(module, text).into_iter().filter(|path| self.of(path).is_none_or(|floor| floor > own)).collect();
-        wrong.sort();
-        wrong.dedup();
-        wrong
-    }
-}
-
-/// The paths of this crate that a text names by `crate`, `super` or `self`, from the crate's root.
-fn paths(module: &str, text: &str) -> Vec<String> {
-    let code = without_comments_and_texts(text);
-    let words = tokens(&code);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let begins = matches!(words[at], "crate" | "super" | "self") && words.get(at + 1) == Some(&"::");
-        if !begins || at > 0 && words[at - 1] == "::" {
-            at += 1;
-            continue;
-        }
-        let mut base: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
-        let mut next = at + 2;
-        match words[at] {
-            "crate" => base.clear(),
-            "super" => _ = base.pop(),
-            _ => {}
-        }
-        while words.get(next) == Some(&"super") && words.get(next + 1) == Some(&"::") {
-            base.pop();
-            next += 2;
-        }
-        at = tree(&words, next, &base, &mut found);
-    }
-    found
-}
-
-/// Reads a path, or a tree of them as in `use`, that begins at `at`. Returns where it ends.
-fn tree(words: &[&str], mut at: usize, base: &[&str], found: &mut Vec<String>) -> usize {
-    let mut path = base.to_vec();
-    loop {
-        match words.get(at) {
-            Some(&"{") => {
-                at += 1;
-                while words.get(at).is_some_and(|word| *word != "}") {
-                    at = if words[at] == "," { at + 1 } else { tree(words, at, &path, found) };
-                }
-                return at + 1;
-            }
-            Some(word) if word.starts_with(|c: char| c.is_alphabetic() || c == '_') || *word == "*" => {
-                if *word != "self" && *word != "*" {
-                    path.push(word);
-                }
-                at += 1;
-            }
-            _ => return at + 1,
-        }
-        if words.get(at) != Some(&"::") {
-            found.push(path.join("::"));
-            if words.get(at) == Some(&"as") {
-                at += 2;
-            }
-            return at;
-        }
-        at += 1;
-        // Type arguments: `Stack::<T>`.
-        if words.get(at) == Some(&"<") {
-            found.push(path.join("::"));
-            return at;
-        }
-    }
-}
-
-/// Words, `::`, and single signs.
-fn tokens(code: &str) -> Vec<&str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let (mut all, mut rest) = (Vec::new(), code.trim_start());
-    while let Some(first) = rest.chars().next() {
-        let length = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else if rest.starts_with("::") {
-            2
-        } else {
-            first.len_utf8()
+    /// The paths that a module names and that lie above it.
+    fn wrong<'a>(&self, module: &str, paths: &'a BTreeSet<String>) -> Vec<&'a String> {
+        let Some(own) = self.of(module).filter(|_| !self.upwards.iter().any(|one| one == module)) else {
+            return Vec::new();
         };
-        all.push(&rest[..length]);
-        rest = rest[length..].trim_start();
+        paths.iter().filter(|path| self.of(path).is_none_or(|floor| floor > own)).collect()
     }
-    all
-}
-
-/// The code of a text: comments, and what stands in quotes, are spaces.
-fn without_comments_and_texts(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else if let Some(hashes) = raw_text(rest) {
-            let end = format!("\"{}", "#".repeat(hashes));
-            let begin = hashes + 2;
-            rest[begin..].find(&end).map_or(rest.len(), |at| begin + at + end.len())
-        } else if first == '"' {
-            quoted(rest, '"')
-        } else if first == '\'' && (rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'')) {
-            quoted(rest, '\'')
-        } else {
-            code.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
-        };
-        code.push(' ');
-        rest = &rest[length..];
-    }
-    code
-}
-
-/// How many signs enclose the raw text that begins here, `r#"…"#`.
-fn raw_text(rest: &str) -> Option<usize> {
-    let inner = rest.strip_prefix('r')?;
-    let hashes = inner.bytes().take_while(|byte| *byte == b'#').count();
-    inner[hashes..].starts_with('"').then_some(hashes)
-}
-
-/// The length of what stands in quotes, with them.
-fn quoted(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Floors, module_of};
-    use std::path::Path;
+    use super::{Floors, layers};
+    use crate::modules;
 
     fn wrong(module: &str, text: &str) -> Vec<String> {
-        Floors::parse("# the lowest first\nlow deep::part\nmiddle other\nhigh deep").wrong(module, text)
+        let floors = Floors::parse("# the lowest first\nlow deep::part\nmiddle other\nhigh deep\n^ middle::up");
+        let parsed = modules::parse_all(&[(module, text)]);
+        floors.wrong(module, &parsed[0].paths).into_iter().cloned().collect()
     }
 
     #[test]
@@ -292,9 +238,47 @@ mod tests {
     }
 
     #[test]
-    fn files_are_modules() {
-        assert_eq!(module_of(Path::new("lib.rs")), "");
-        assert_eq!(module_of(Path::new("a/mod.rs")), "a");
-        assert_eq!(module_of(Path::new("a/b.rs")), "a::b");
+    fn one_module_may_use_what_lies_above() {
+        assert!(wrong("middle::up", "pub use crate::high::*;").is_empty());
+    }
+
+    fn floors(files: &[(&str, &str)]) -> Vec<String> {
+        let parsed = modules::parse_all(files);
+        let name = |circle: std::collections::BTreeSet<usize>| {
+            circle.into_iter().map(|at| files[at].0).collect::<Vec<_>>().join("+")
+        };
+        let layers = layers(&modules::uses(&parsed));
+        layers.into_iter().map(|layer| layer.into_iter().map(name).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn floors_are_found() {
+        let files =
+            [("a", "use crate::b::x;"), ("b", ""), ("c", "use crate::{a, b};"), ("d", "fn f() { crate::b::y() }")];
+        assert_eq!(floors(&files), ["b", "a d", "c"]);
+    }
+
+    #[test]
+    fn circles_are_found() {
+        assert_eq!(
+            floors(&[("a", "use crate::b::x;"), ("b", "use crate::c; fn f() { c::g() }"), ("c", "use super::a::y;")]),
+            ["a+b+c"]
+        );
+    }
+
+    #[test]
+    fn what_is_only_imported_is_its_who_has_it() {
+        let root = ("", "mod a; pub use a::X; pub use other::Y as Z; use b as c;");
+        assert_eq!(
+            floors(&[root, ("a", ""), ("b", "use crate::{X, Z};"), ("d", "use crate::c::W;")]),
+            ["a", "b", " d"]
+        );
+    }
+
+    #[test]
+    fn modules_within_a_file_are_followed() {
+        let inner = "mod inner { use super::x; use super::super::a::y; } use super::a;";
+        assert_eq!(floors(&[("a", ""), ("b", inner)]), ["a", "b"]);
+        assert_eq!(floors(&[("a", "#[cfg(test)]\nmod tests { use crate::b; }"), ("b", "use crate::a;")]), ["a", "b"]);
     }
 }

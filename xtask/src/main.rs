@@ -12,6 +12,7 @@ mod floors;
 mod json;
 mod judge;
 mod map;
+mod modules;
 mod paths;
 mod rules;
 mod suites;
@@ -30,7 +31,11 @@ const CHECKS: &[(&str, &str, Check)] = &[
         "sources, licenses and Rust versions of the crates in Cargo.lock, and why each is used",
         dependencies::check,
     ),
-    ("floors", "which modules of a crate use which, against the list in its file `floors`", floors::check),
+    (
+        "floors",
+        "which modules of a crate use which: no large circles, and none above in its list `floors`",
+        floors::check,
+    ),
     ("map", "the length of ARCHITECTURE.md, and its picture of the floors", map::check),
     ("paths", "links and paths in documents, and names and make targets in the guides, exist", paths::check),
     ("rules", "rules that the tree cites, against docs/rules.md", rules::check),
@@ -42,9 +47,17 @@ fn main() -> ExitCode {
     match &arguments[..] {
         [word, names @ ..] if word == "lint" => lint(names),
         [word, words @ ..] if word == "test" => test::run(&root(), words),
+        [word, name] if word == "floors" => match floors::print(&root().join("crates").join(name)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("xtask: {name}: {error}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("{}", test::USAGE);
             eprintln!("xtask lint [CHECK...]          runs the checks named, or all of them:");
+            eprintln!("xtask floors CRATE              prints the files of a crate, those first that use no others");
             for (name, about, _) in CHECKS {
                 eprintln!("  {name:<16} {about}");
             }

@@ -529,7 +529,7 @@ pub fn script_ended(rt: &'static Runtime) {
     }
     moments::run_ends(rt);
     if exception::is_exit_in_flight() {
-        moments::script_over(rt);
+        moments::script_over();
         moments::exits(rt);
         rt.end(None); // `exit`: no coroutine runs again
         return report::report_rest(rt, true);
@@ -553,7 +553,7 @@ pub fn script_ended(rt: &'static Runtime) {
     carry_out(rt);
     loop {
         if !rt.drain() {
-            moments::script_over(rt);
+            moments::script_over();
             return exception::throw_exit();
         }
         let unseen = unseen_failures(rt).first().cloned().or_else(|| group::take_unseen(rt));
@@ -568,7 +568,7 @@ pub fn script_ended(rt: &'static Runtime) {
             unhandled(rt, failure, Some(&unseen));
         }
     }
-    moments::script_over(rt);
+    moments::script_over();
     rt.end(None);
     report::report_rest(rt, false);
 }
