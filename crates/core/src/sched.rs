@@ -25,6 +25,7 @@ use cancellation::Cancellation;
 use list::{Link, List};
 use scopes::Scope;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 mod awaiting;
 mod bounds;
@@ -65,96 +66,108 @@ enum SpawnKind {
     Runner { holds: Option<ScopeId> },
 }
 
+/// The entry of a coroutine, which others use after it.
+struct Slot<X> {
+    /// Names its present park, and goes on for the entry's next coroutine: earlier tickets stay void.
+    epoch: u32,
+    /// The epoch of the wait that `watched` is about.
+    watches: u32,
+    /// The targets of which one ends that wait.
+    watched: Vec<Maker>,
+    /// What is notified of its completion. Empty when the next one begins.
+    waiters: Vec<Waiter>,
+    /// The coroutine itself: assigned as a whole when one begins, so that nothing of the last one is left.
+    it: Coroutine<X>,
+}
+
+/// A coroutine.
 struct Coroutine<X> {
+    /// Its number, which is never used twice.
     id: u64,
+    /// The number of the coroutine that spawned it; 0 if none did.
     parent: u64,
+    /// When it parked last, as the number of the park.
+    parked_at: u64,
+    /// Ends its park at its deadline.
+    timer: Option<TimerId>,
+    cancellation: Cancellation<X>,
     scope: ScopeId,
     kind: SpawnKind,
     /// Its link in the members of its scope.
     member: Link,
     /// Its link in the children of its parent.
     sibling: Link,
+    /// The one in whose children it is.
     spawner: Option<CoroutineId>,
+    /// Those that it has spawned and that are not complete.
     children: List,
-    zombie: bool,
-    warned: bool,
     state: State,
+    /// How its park has ended, if it is ready.
+    reason: WakeReason,
+    /// What it is parked on, or was last.
+    on: WaitReason,
+    /// How it has ended.
+    outcome: Outcome,
+    /// The number of cancellations that shutdown has given it.
+    shutdowns: u8,
+    /// It does not keep the application alive for long.
+    zombie: bool,
+    /// A disposal has named it to be warned of.
+    warned: bool,
+    /// It has run.
     started: bool,
+    /// It was given a stack.
     has_stack: bool,
-    /// Its body has ended, and it runs the callbacks for that. Otherwise unset: no coroutine begins with it.
+    /// Its body has ended, and it runs the callbacks for that.
     in_callbacks: bool,
-    epoch: u32,
-    /// The targets of which one ends its wait, and the epoch of that wait.
-    watched: Vec<Maker>,
-    watches: u32,
+    /// Its ticket was used before it parked.
     woken_early: bool,
     /// What wakes it carries something for it alone, so a cancellation that comes later does not replace that.
     wake_prioritized: bool,
-    reason: WakeReason,
-    on: WaitReason,
-    parked_at: u64,
-    timer: Option<TimerId>,
-    cancellation: Cancellation<X>,
-    /// The number of cancellations that shutdown has given it.
-    shutdowns: u8,
-    /// It has swallowed them and is never resumed.
+    /// It has swallowed the cancellations of shutdown and is never resumed.
     abandoned: bool,
     /// The application does not wait for it, and shutdown does not cancel it.
     detached: bool,
-    outcome: Outcome,
+    /// Its outcome was taken, or something awaited it when it ended.
     awaited: bool,
     /// Something awaited it when its body ended.
     awaited_at_end: bool,
-    /// Set once anything has started to await it.
+    /// Something has started to await it.
     ever_awaited: bool,
-    waiters: Vec<Waiter>,
 }
 
 impl<X> Coroutine<X> {
-    fn new(scope: ScopeId) -> Coroutine<X> {
-        Coroutine {
-            id: 0,
-            parent: 0,
-            scope,
-            kind: SpawnKind::Member,
-            member: Link::NONE,
-            sibling: Link::NONE,
-            spawner: None,
-            children: List::EMPTY,
-            zombie: false,
-            warned: false,
-            state: State::Done,
-            started: false,
-            has_stack: false,
-            in_callbacks: false,
-            epoch: 0,
-            watched: Vec::new(),
-            watches: 0,
-            woken_early: false,
-            wake_prioritized: false,
-            reason: WakeReason::Woken,
-            on: WaitReason::Yield,
-            parked_at: 0,
-            timer: None,
-            cancellation: Cancellation::NONE,
-            shutdowns: 0,
-            abandoned: false,
-            detached: false,
-            outcome: Outcome::Returned,
-            awaited: false,
-            awaited_at_end: false,
-            ever_awaited: false,
-            waiters: Vec::new(),
-        }
-    }
-
-    /// Begins a wait: earlier tickets are void.
-    #[inline(always)]
-    fn begin_wait(&mut self) {
-        self.epoch = self.epoch.wrapping_add(1);
-        self.woken_early = false;
-        self.wake_prioritized = false;
-    }
+    /// One that has not begun.
+    const NEW: Coroutine<X> = Coroutine {
+        id: 0,
+        parent: 0,
+        parked_at: 0,
+        timer: None,
+        cancellation: Cancellation::NONE,
+        scope: Core::<X>::GLOBAL,
+        kind: SpawnKind::Member,
+        member: Link::NONE,
+        sibling: Link::NONE,
+        spawner: None,
+        children: List::EMPTY,
+        state: State::Queued,
+        reason: WakeReason::Woken,
+        on: WaitReason::Yield,
+        outcome: Outcome::Returned,
+        shutdowns: 0,
+        zombie: false,
+        warned: false,
+        started: false,
+        has_stack: false,
+        in_callbacks: false,
+        woken_early: false,
+        wake_prioritized: false,
+        abandoned: false,
+        detached: false,
+        awaited: false,
+        awaited_at_end: false,
+        ever_awaited: false,
+    };
 
     /// Returns `true` if it was woken with something for it alone.
     fn wake_wins(&self) -> bool {
@@ -168,9 +181,38 @@ impl<X> Coroutine<X> {
     }
 }
 
+impl<X> Slot<X> {
+    const NEW: Slot<X> =
+        Slot { epoch: 0, watches: 0, watched: Vec::new(), waiters: Vec::new(), it: Coroutine::NEW };
+
+    /// Begins a wait: earlier tickets are void.
+    #[inline(always)]
+    fn begin_wait(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.woken_early = false;
+        self.wake_prioritized = false;
+    }
+}
+
+impl<X> Deref for Slot<X> {
+    type Target = Coroutine<X>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Coroutine<X> {
+        &self.it
+    }
+}
+
+impl<X> DerefMut for Slot<X> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Coroutine<X> {
+        &mut self.it
+    }
+}
+
 /// The scheduler. `X` is the reason that a cancellation carries.
 pub struct Core<X> {
-    coroutines: Arena<Coroutine<X>>,
+    coroutines: Arena<Slot<X>>,
     ready: VecDeque<u32>,
     timeouts: Arena<awaiting::Timeout>,
     sets: Arena<awaiting::Set>,
@@ -244,11 +286,11 @@ impl<X> Core<X> {
     /// The scope of the main coroutine, and of all coroutines that are in no other.
     pub const GLOBAL: ScopeId = ScopeId(Key::FIRST);
 
-    fn coroutine(&self, co: CoroutineId) -> &Coroutine<X> {
+    fn coroutine(&self, co: CoroutineId) -> &Slot<X> {
         &self.coroutines[co.0]
     }
 
-    fn coroutine_mut(&mut self, co: CoroutineId) -> &mut Coroutine<X> {
+    fn coroutine_mut(&mut self, co: CoroutineId) -> &mut Slot<X> {
         &mut self.coroutines[co.0]
     }
 
@@ -322,28 +364,9 @@ impl<X> Core<X> {
         let parent = spawner.map_or(0, |spawner| self.coroutine(spawner).id);
         let zombie = self.life.is_forced() || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
-        let (key, coroutine) = self.coroutines.insert_vacated(|| Coroutine::new(scope));
-        coroutine.id = id;
-        coroutine.parent = parent;
-        coroutine.scope = scope;
-        coroutine.kind = kind;
-        coroutine.spawner = spawner;
-        coroutine.children = List::EMPTY;
-        coroutine.zombie = zombie;
-        coroutine.warned = false;
-        coroutine.state = State::Queued;
-        coroutine.started = false;
-        coroutine.has_stack = false;
-        coroutine.cancellation = Cancellation::NONE;
-        coroutine.epoch = coroutine.epoch.wrapping_add(1); // tickets of the entry's last coroutine stay void
-        coroutine.woken_early = false;
-        coroutine.wake_prioritized = false;
-        coroutine.shutdowns = 0;
-        coroutine.abandoned = false;
-        coroutine.detached = false;
-        coroutine.awaited = false;
-        coroutine.awaited_at_end = false;
-        coroutine.ever_awaited = false;
+        let (key, slot) = self.coroutines.insert_vacated(|| Slot::NEW);
+        slot.epoch = slot.epoch.wrapping_add(1); // tickets of the last one stay void
+        slot.it = Coroutine { id, parent, scope, kind, spawner, zombie, ..Coroutine::NEW };
         let co = CoroutineId(key.index);
         if !matches!(kind, SpawnKind::Runner { .. }) {
             self.join(co, scope);

@@ -460,7 +460,7 @@ impl<X> Core<X> {
             coroutine.member = Link::NONE;
             coroutine.sibling = Link::NONE;
         }
-        let Coroutine { scope, kind, .. } = *self.coroutine(running);
+        let Coroutine { scope, kind, .. } = self.coroutine(running).it;
         match kind {
             SpawnKind::Runner { holds } => {
                 self.add_runner(scope);
