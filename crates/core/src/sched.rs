@@ -182,8 +182,7 @@ impl<X> Coroutine<X> {
 }
 
 impl<X> Slot<X> {
-    const NEW: Slot<X> =
-        Slot { epoch: 0, watches: 0, watched: Vec::new(), waiters: Vec::new(), it: Coroutine::NEW };
+    const NEW: Slot<X> = Slot { epoch: 0, watches: 0, watched: Vec::new(), waiters: Vec::new(), it: Coroutine::NEW };
 
     /// Begins a wait: earlier tickets are void.
     #[inline(always)]

@@ -13,7 +13,7 @@
 
 use crate::c;
 use crate::runtime::park::throw_cancellation;
-use crate::runtime::scheduler;
+use crate::runtime::scheduler::{self, Runtime};
 use spindle_interpose::patch::{self, Hook, Mark, Patcher};
 use spindle_zend::{Extension, Object, declare, engine, exception, hooks::Passed, sys};
 use std::ffi::{CStr, c_int, c_void};
@@ -149,9 +149,20 @@ extern "C" fn get_debug_info<'a>(object: &'a Object, is_temporary: Passed<'a, *m
     without_cancellation(|| zend_std_get_debug_info(object, is_temporary))
 }
 
-/// Defers cancellations during a call of PHP code by C code, and during a write of output, which PHP takes for an abort by the client
-/// if it fails. A bailout from that ends the coroutine, and the shield with it.
-pub fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
+/// Defers cancellations during a call of PHP code by C code. A bailout from that ends the coroutine, and the shield
+/// with it.
+fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
+    deferred(call, |_| true)
+}
+
+/// Defers cancellations during a write of output, which PHP takes for an abort by the client if it fails. Only after a write that has
+/// waited is one delivered that came before or meanwhile.
+pub fn without_cancelled_output<R>(write: impl FnOnce() -> R) -> R {
+    let picks = scheduler::existing().map(Runtime::picks);
+    deferred(write, |rt| Some(rt.picks()) != picks)
+}
+
+fn deferred<R>(call: impl FnOnce() -> R, delivers: impl FnOnce(&Runtime) -> bool) -> R {
     let Some(rt) = scheduler::existing() else { return call() };
     rt.core.borrow_mut().shield();
     let result = call();
@@ -160,7 +171,7 @@ pub fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
         core.unshield();
         core.cancellation_waits()
     };
-    if waits {
+    if waits && delivers(rt) {
         let core = rt.core.borrow();
         rt.cancelled_in_callback.set(core.id(core.running()));
         engine::request_interrupt();
@@ -170,7 +181,7 @@ pub fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
 
 /// Throws, where the engine can be interrupted, a cancellation that was deferred, if the running coroutine's callback
 /// has returned.
-pub fn deliver(rt: &'static scheduler::Runtime) {
+pub fn deliver(rt: &'static Runtime) {
     let held_off = rt.cancelled_in_callback.get();
     if held_off == 0 || exception::is_in_flight() {
         return;

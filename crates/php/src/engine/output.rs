@@ -67,7 +67,7 @@ extern "C" fn write(text: Passed<'_, *const c_char>, length: Passed<'_, usize>) 
     }
     WRITE_HOOK.original().map_or(0, |original| {
         let write = || turns::in_one_turn(libc::STDOUT_FILENO, || original(text, length));
-        without_switch_unless_cli(|| pending_cancel::lifted(|| no_throw::without_cancellation(write)))
+        without_switch_unless_cli(|| pending_cancel::lifted(|| no_throw::without_cancelled_output(write)))
     })
 }
 
