@@ -6,7 +6,8 @@
 //! User code holds a scope by its object (the *handle*). A scope is gone when nothing needs it: no handle, no coroutine, no
 //! scope below it.
 
-use super::{Core, Coroutine, CoroutineId, Event, Lifetime, Link, List, ScopeId, SpawnKind, State, Target, Waiter};
+use super::list::{Link, List};
+use super::{Core, Coroutine, CoroutineId, Event, Lifetime, ScopeId, SpawnKind, State, Target, Waiter};
 use crate::timers::TimerId;
 
 /// Who keeps a scope besides what is in it.

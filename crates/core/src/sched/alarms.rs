@@ -1,0 +1,87 @@
+//! The timers of the scheduler, and what happens when each is due.
+
+use super::{Core, CoroutineId, Event, ScopeId, State, Ticket, TimeoutId, WakeReason};
+
+/// What happens when a timer is due.
+pub(super) enum Alarm {
+    Park(Ticket),
+    Timeout(TimeoutId),
+    Bound(ScopeId),
+    Disposal(ScopeId),
+    Zombies,
+    Overdue { co: CoroutineId, id: u64 },
+    Unawaited { co: CoroutineId, id: u64 },
+    Reports,
+}
+
+impl<X> Core<X> {
+    /// Fires all timers that are due at `now`.
+    pub fn expire(&mut self, now: u64) {
+        if self.timers.next_deadline().is_none_or(|d| d > now) {
+            return;
+        }
+        let mut due = Vec::new();
+        self.timers.expire(now, |_, alarm| due.push(alarm));
+        for alarm in due {
+            match alarm {
+                Alarm::Park(ticket) => {
+                    let coroutine = self.coroutine_mut(ticket.co);
+                    if coroutine.epoch == ticket.epoch && coroutine.state == State::Parked {
+                        coroutine.timer = None;
+                        self.timed -= 1;
+                        self.make_ready(ticket.co, WakeReason::TimedOut);
+                    }
+                }
+                Alarm::Timeout(id) => self.timeout_is_over(id),
+                Alarm::Bound(scope) => self.time_is_over(scope),
+                Alarm::Disposal(scope) => self.disposal_is_due(scope),
+                Alarm::Overdue { co, id } => {
+                    let coroutine = self.coroutine(co);
+                    if coroutine.id == id && !matches!(coroutine.state, State::Done | State::Ending) {
+                        self.events.push_back(Event::Overdue(co));
+                    }
+                }
+                Alarm::Unawaited { co, id } => {
+                    let coroutine = self.coroutine(co);
+                    if coroutine.id == id && coroutine.state == State::Done && !coroutine.awaited {
+                        self.events.push_back(Event::Unawaited(co));
+                    }
+                }
+                Alarm::Reports => self.events.push_back(Event::ReportsDue),
+                Alarm::Zombies => {
+                    self.grace = None;
+                    if self.only_zombies() {
+                        self.events.push_back(Event::ZombiesDue);
+                    }
+                }
+            }
+        }
+    }
+
+    /// When to call [`Core::expire`] next, as [`Timers::next_deadline`].
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.timers.next_deadline()
+    }
+
+    /// The number of pending timers.
+    pub fn deadlines(&self) -> usize {
+        self.timers.len()
+    }
+
+    /// Queues [`Event::Overdue`] at this moment if the coroutine, which was cancelled, has not ended by then.
+    pub fn schedule_overdue_check(&mut self, co: CoroutineId, deadline: u64) {
+        let id = self.coroutine(co).id;
+        self.timers.insert(deadline, Alarm::Overdue { co, id });
+    }
+
+    /// Queues [`Event::Unawaited`] at this moment if the coroutine, which has failed, was not awaited by then.
+    pub fn schedule_unawaited_check(&mut self, co: CoroutineId, deadline: u64) {
+        let id = self.coroutine(co).id;
+        self.timers.insert(deadline, Alarm::Unawaited { co, id });
+    }
+
+    /// Queues [`Event::ReportsDue`] at this moment.
+    pub fn schedule_reports(&mut self, deadline: u64) {
+        self.timers.insert(deadline, Alarm::Reports);
+    }
+}
