@@ -64,7 +64,8 @@ export MATRIX_TMP=$work/tmp MATRIX_CANCELS=${MATRIX_CANCELS:-2000}
 
 # --- running ---------------------------------------------------------------------------------------------------------------
 
-slow_lines() { local i; for i in 1 2 3 4 5; do sleep 0.1; echo "line $i"; done; }
+# From when the case says that it reads.
+slow_lines() { local i; until [ -e "$MATRIX_TMP/reads" ] || ! kill -0 $$; do sleep 0.01; done; for i in 1 2 3 4 5; do sleep 0.1; echo "line $i"; done; }
 
 run_mode() { # FILE MODE PHP-ARGUMENTS...   leaves its exit status in $status
     local file=$1 mode=$2 limit input=/dev/null log ini=() setting around=()
@@ -74,7 +75,7 @@ run_mode() { # FILE MODE PHP-ARGUMENTS...   leaves its exit status in $status
     while read -r setting; do ini+=(-d "${setting//\$MATRIX_TMP/$MATRIX_TMP}"); done < <(header "$file" ini)
     case " $(needs_of "$file") " in
         *" dns "*) around=("${with_dns[@]}") ;;&
-        *" stdin "*) input=$work/stdin; rm -f "$input"; mkfifo "$input"; slow_lines >"$input" & ;;
+        *" stdin "*) input=$work/stdin; rm -f "$input" "$MATRIX_TMP/reads"; mkfifo "$input"; slow_lines >"$input" & ;;
     esac
     MATRIX_MODE=$mode MATRIX_OUT=$log.json alone "${limit:-300}" ${around[@]+"${around[@]}"} "$php" "$@" ${ini[@]+"${ini[@]}"} "$file" \
         <"$input" >"$log.out" 2>"$log.err"
