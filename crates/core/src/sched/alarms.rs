@@ -58,7 +58,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// When to call [`Core::expire`] next, as [`Timers::next_deadline`].
+    /// When to call [`Core::expire`] next, as [`crate::timers::Timers::next_deadline`].
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next_deadline()
     }

@@ -119,7 +119,7 @@ impl<X> Core<X> {
         Next::Over
     }
 
-    /// Starts a timer of `grace` nanoseconds when only zombies are left ([`Event::ZombiesDue`]), and stops it when others
+    /// Starts a timer of `grace` nanoseconds when only zombies are left ([`super::Event::ZombiesDue`]), and stops it when others
     /// are there again.
     pub fn update_zombie_timer(&mut self, now: u64, grace: u64) {
         if self.zombies == 0 && self.grace.is_none() {
