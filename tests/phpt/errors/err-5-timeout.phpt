@@ -5,13 +5,13 @@ ERR-5 each wait whose token is a timeout() throws TimeoutException; what cancels
 require __DIR__ . '/kit.inc';
 use Async\{AwaitCancelledException, Barrier, BoundedScope, CancellationException, Channel, CoroutineGroup, Future, FutureState};
 use Async\{Lifetime, Mutex, Pool, Scope, Semaphore, TimeoutException};
-use function Async\{await, awaitAll, awaitAny, awaitAnyOf, awaitChildren, awaitFirst, delay, select, signal, spawn, suspend, timeout};
+use function Async\{await, awaitAll, awaitAny, awaitAnyOf, awaitChildren, awaitFirst, delay, select, signal, spawn, timeout};
 
 $slow = spawn(fn() => delay(600_000));
 $scope = new Scope;
 $scope->spawn(fn() => await($slow));
 $cancelled = new Scope;
-$cancelled->spawn(fn() => Async\protect(fn() => await($slow)));
+$protected = $cancelled->spawn(fn() => Async\protect(fn() => await($slow)));
 $tree = new Scope(Lifetime::TopDown);
 $tree->spawn(fn() => await($slow));
 $bounded = new BoundedScope;
@@ -26,7 +26,7 @@ $mutex = new Mutex;
 $mutex->lock();
 $pool = new Pool(fn() => new stdClass, max: 1);
 $used = $pool->acquire();
-suspend();
+T\parked($protected);
 $cancelled->cancel();
 
 $waits = [

@@ -24,6 +24,7 @@ $program = <<<'PHP'
     });
     Async\spawn(function () use ($server) {
         $next = Async\signal(2);
+        print($server->address() . "\n");
         for ($count = 1; $count <= 3; $count++) {
             Async\await($next);
             $next = Async\signal(2); // before the next one may come
@@ -31,7 +32,6 @@ $program = <<<'PHP'
         }
         $server->stop(0);
     });
-    Async\spawn(fn() => print($server->address() . "\n"));
     $server->run();
     PHP;
 $command = 'exec ' . T\interpreter('-r ' . escapeshellarg($program));
