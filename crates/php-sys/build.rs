@@ -7,26 +7,26 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-/// Ends the build with one line that says what is there and what is needed.
+/// Ends the build with one line that says what was found and what is needed.
 fn refuse(why: &str) -> ! {
     println!("cargo::error={}", why.split_whitespace().collect::<Vec<_>>().join(" "));
-    exit(0) // for cargo it has failed, and cargo prints no more of it
+    exit(0) // the printed error fails the build, and cargo prints nothing else about it
 }
 
 fn program() -> String {
     env::var("PHP_CONFIG").unwrap_or_else(|_| "php-config".into())
 }
 
-/// What versions of PHP differ in, and the first version that has it: names of `cfg` in Rust, and macros with the prefix
-/// `SPINDLE_` in C. No other place compares version numbers. The names of versions are for the list of the engine's
-/// globals alone, which changes with each.
+/// The differences between versions of PHP, each with the first version that has it: names of `cfg` in Rust, and macros with the
+/// prefix `SPINDLE_` in C. No other place compares version numbers. The names of versions serve only the list of the engine's
+/// globals, which changes with each version.
 const NAMES: [(&str, u32); 10] = [
     ("php83", 80300),
     ("php84", 80400),
     ("php85", 80500),
     // The engine checks each call against the end of its C stack.
     ("stack_limit", 80300),
-    // What is known of a call has the closure.
+    // The cache of a resolved call includes the closure.
     ("called_closure", 80300),
     // Objects whose properties are initialised at the first access, and `http_get_last_response_headers()`.
     ("lazy_objects", 80400),

@@ -1,6 +1,6 @@
-/* The Fibers draft beside PHP's Fiber: its classes, and its methods on PHP's own. A Fiber that Fiber::create() has made,
- * or Fiber::suspend() with two arguments, has handlers of its own, by which the methods tell it from PHP's. What it
- * does is decided in Rust (crates/php/src/fibers). */
+/* The Fibers draft beside PHP's Fiber: its classes, and its methods on PHP's class. A Fiber made by Fiber::create(), or by
+ * Fiber::suspend() with two arguments, has its own handlers, by which the methods tell it from PHP's. Its behaviour is decided
+ * in Rust (crates/php/src/fibers). */
 #include "glue.h"
 
 #include "zend_builtin_functions.h"
@@ -73,7 +73,7 @@ zend_object *spindle_draft_make(zval *callable)
 	return &fiber->std;
 }
 
-/* Returns what a Fiber of the draft calls. */
+/* Returns the callable of a Fiber of the draft. */
 zval *spindle_draft_callable(zend_object *object)
 {
 	return &((zend_fiber *) object)->result;
@@ -103,18 +103,18 @@ static ZEND_NAMED_FUNCTION(construct)
 	}
 }
 
-/* No call is in progress in the running code, and nothing is to be done after one. */
+/* Returns true if no call is in progress in the running code, and nothing is to be done after one. */
 static zend_always_inline bool is_undisturbed(void)
 {
 	return EXPECTED(!((uintptr_t) spindle_calls | spindle_check_after)); /* in one test */
 }
 
-/* The methods that switch have no trampoline in front of them: they do what one would do. The calls of a suspended fiber are
+/* The methods that switch have no trampoline in front of them: they do its work themselves. The calls of a suspended fiber are
  * removed from the list of the running code, because another coroutine may resume it. The handles of these calls stay locked
  * until they return. A Fiber of the draft is a coroutine, with a list of its own.
  *
- * With an empty list PHP's own method is jumped to: a processor foresees no return on another stack than that of the call, and
- * each costs more than all else here. A cancellation that a call in the fiber has met is thrown by that call. */
+ * With an empty list the macro jumps to PHP's method: the processor mispredicts each return on a stack other than the call's, and
+ * each costs more than everything else here. A cancellation that a call in the fiber has met is thrown by that call. */
 #define SWITCH(name, native, draft) \
 	static zend_never_inline void name##_otherwise(INTERNAL_FUNCTION_PARAMETERS) \
 	{ \
@@ -154,7 +154,7 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 		if (spindle_calls) {
 			spindle_fiber_suspends();
 			if (can_suspend()) {
-				spindle_calls = NULL; /* who has resumed it with another list restores that */
+				spindle_calls = NULL; /* code that resumed it with another list restores that list */
 			}
 		}
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -173,7 +173,7 @@ static ZEND_NAMED_FUNCTION(suspend)
 	}
 }
 
-/* In a coroutine some code gets a Fiber that stands for it. */
+/* In a coroutine, the code that async.fiber_identity names gets a Fiber that stands for the coroutine. */
 static ZEND_NAMED_FUNCTION(get_current)
 {
 	if (EXPECTED(EG(active_fiber))) {

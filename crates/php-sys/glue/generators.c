@@ -20,7 +20,7 @@ bool spindle_generator_is_running(zend_object *object)
 	return ((generator->flags | innermost(generator)->flags) & ZEND_GENERATOR_CURRENTLY_RUNNING) != 0;
 }
 
-/* Returns what a generator has done, and stores the value of that. */
+/* Returns the state of a generator after a step, and stores the value that it has yielded or returned. */
 static spindle_generator_state state(zend_generator *generator, zval *result)
 {
 	zval *value;
@@ -43,8 +43,8 @@ static spindle_generator_state state(zend_generator *generator, zval *result)
 	return state;
 }
 
-/* What Generator::current() and Generator::send() do, without a call: that would take as long as a short step of the
- * generator. In a trace, the generator's frame is called by the frame that runs now. Signals are served where its code, or
+/* Does what Generator::current() and Generator::send() do, without a call, which would take as long as a short step of the
+ * generator. In a trace, the frame that runs now is the caller of the generator's frame. Signals are served where its code, or
  * other code, begins to run. */
 spindle_generator_state spindle_generator_resume(zend_object *object, zval *value, zval *result)
 {
@@ -104,7 +104,7 @@ bool spindle_is_generator(zend_object *object)
 }
 
 /* Makes the innermost frame handle the exception in flight, if it is PHP code: that frees values when it leaves a function
- * by an exception, before it has noted where to go on. Otherwise the position of code that is called meanwhile stays. */
+ * by an exception, before it has recorded where to continue. Otherwise the position of code that is called meanwhile stays. */
 void spindle_enter_frame(void)
 {
 	zend_execute_data *frame = EG(current_execute_data);
@@ -116,8 +116,8 @@ void spindle_enter_frame(void)
 	}
 }
 
-/* A throw makes the innermost frame of PHP code handle the exception, by replacing its instruction. Who takes that exception
- * restores the instruction. */
+/* A throw makes the innermost frame of PHP code handle the exception, by replacing its instruction. The code that takes the
+ * exception restores the instruction. */
 void spindle_position_save(spindle_position *position)
 {
 	zend_execute_data *frame = EG(current_execute_data);

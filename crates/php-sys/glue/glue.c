@@ -106,8 +106,8 @@ void spindle_functions_remove(void)
 
 /* --- abandoned stacks ---------------------------------------------------------------------------------- */
 
-/* Keeps an abandoned generator from being destroyed: neither its finally blocks nor destructors run. As all on such
- * a stack it is freed with the heap. */
+/* Keeps an abandoned generator from being destroyed: neither its finally blocks nor destructors run. Like everything
+ * on such a stack, it is freed with the heap. */
 static void mark_abandoned(zend_generator *generator)
 {
 	GC_ADD_FLAGS(&generator->std, IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
@@ -388,7 +388,7 @@ zval *spindle_table_bucket(HashTable *table, uint32_t index)
 	return HT_IS_PACKED(table) ? &table->arPacked[index] : &table->arData[index].val;
 }
 
-/* Makes a new table, with room for so many values, the list of these, whose references it takes over. */
+/* Makes a new table, which has room for them, the list of these values. Takes over their references. */
 void spindle_table_fill(HashTable *table, const zval *values, uint32_t count)
 {
 	zend_hash_real_init_packed(table);
@@ -400,8 +400,7 @@ void spindle_table_fill(HashTable *table, const zval *values, uint32_t count)
 	} ZEND_HASH_FILL_END();
 }
 
-/* Returns the value at this position or the next one that is used, and its key, and moves the position behind it; null at the
- * end. */
+/* Returns the value at this position, or at the next used one, with its key, and moves the position past it; null at the end. */
 zval *spindle_table_next(HashTable *table, uint32_t *position, zval *key)
 {
 	while (*position < table->nNumUsed) {
@@ -439,8 +438,8 @@ zval *spindle_weak_find(const HashTable *table, const zend_object *key)
 	return zend_hash_index_find(table, zend_object_to_weakref_key(key));
 }
 
-/* Destroys a table to which nothing is added any more. While a value is destroyed, other entries may be removed,
- * also by the engine when it removes a freed object from all weak tables, as it may from its own WeakMap. */
+/* Destroys a table to which nothing more is added. While a value is destroyed, other entries may be removed, even by
+ * the engine: it removes a freed object from all weak tables, as it may from its own WeakMap. */
 void spindle_weak_destroy(HashTable *table)
 {
 	zend_ulong key;
@@ -503,7 +502,7 @@ void spindle_class_set_get_iterator(
 	ce->get_iterator = get;
 }
 
-/* Returns an iterator of the engine's whose state is this object, the reference to which it takes over. */
+/* Returns an iterator of the engine with this object as its state. Takes over the reference to the object. */
 zend_object_iterator *spindle_iterator_make(zend_object *state, const zend_object_iterator_funcs *funcs)
 {
 	zend_object_iterator *iterator = emalloc(sizeof(*iterator));
@@ -522,7 +521,8 @@ zend_class_entry *spindle_class_declare(const char *name, size_t length, const z
 	return zend_register_internal_class(&ce);
 }
 
-/* Declares a class that extends one of another extension, which has been started: `dependencies` has it. */
+/* Declares a class that extends a class of another extension, which has been started because `dependencies` lists
+ * it. */
 zend_class_entry *spindle_class_declare_extending(
 	const char *name, size_t length, const zend_function_entry *methods, zend_class_entry *parent)
 {
@@ -532,8 +532,8 @@ zend_class_entry *spindle_class_declare_extending(
 	return zend_register_internal_class_ex(&ce, parent);
 }
 
-/* The extension's own code that creates objects of classes which extend one of its classes. Some extensions look up what belongs
- * to a class by the name of the nearest class that is internal, which has to be theirs. */
+/* Creates an object of a class that extends one of another extension, by that extension's code. Some extensions look up the data
+ * of a class by the name of the nearest internal class, which has to be their own. */
 static zend_object *create_as_base(zend_class_entry *ce)
 {
 	zend_class_entry *ours = ce, *base;
@@ -605,7 +605,7 @@ static zend_object *create_forwarding(zend_class_entry *ce)
 		forwarded.handlers = *object->handlers;
 		forwarded.handlers.read_property = forwarded_read;
 		forwarded.handlers.has_property = forwarded_has;
-		/* It has nothing of the extension's. */
+		/* The object has no data of the extension. */
 		forwarded.handlers.free_obj = zend_object_std_dtor;
 		forwarded.handlers.get_debug_info = forwarded_debug_info;
 	}
@@ -621,8 +621,8 @@ void spindle_class_forward_properties(zend_class_entry *ce, spindle_forwarded_pr
 	forwarded.property = property;
 }
 
-/* Declares a public property that is set once, to an object of a class. The name is not freed: free() need not be that of
- * the allocator that PHP has, see scripts/gen-stub. */
+/* Declares a public property that is set once, to an object of a class. The name is not freed, because free() need not belong to
+ * the allocator that PHP uses: see scripts/gen-stub. */
 void spindle_class_declare_readonly(zend_class_entry *ce, const char *name, size_t length, const char *class)
 {
 	zend_string *key = zend_string_init_interned(name, length, true);
@@ -667,8 +667,8 @@ HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval 
 	return object->ce->default_properties_count || object->properties ? zend_std_get_properties(object) : NULL;
 }
 
-/* Returns true if the function takes one of so many arguments by reference. The engine warns of a value before the function has a
- * frame, at the position of the code that calls it. */
+/* Returns true if the function takes one of its first `count` arguments by reference. The engine warns of a value before the
+ * function has a frame, at the position of the code that calls it. */
 bool spindle_takes_references(const zend_function *function, uint32_t count)
 {
 	for (uint32_t i = 1; i <= count; i++) {
@@ -692,7 +692,8 @@ static bool resolve_other(zval *callable, zend_fcall_info_cache *call)
 	return true;
 }
 
-/* Makes a call that no PHP code makes as if the function's own first line made it, which messages then name. */
+/* Makes a call that no PHP code makes, as if the first line of the function itself made it: messages then name that
+ * line. */
 static bool call_from(const zend_op_array *place, zend_fcall_info *call, zend_fcall_info_cache *resolved)
 {
 	zend_op_array code = {.type = ZEND_USER_FUNCTION, .filename = place->filename};
@@ -726,7 +727,7 @@ zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting
 	return zend_string_init(text, length, is_lasting);
 }
 
-/* The string stays until the end of the request, and is one for all of the same text. */
+/* The string stays until the end of the request. Equal texts share one string. */
 zend_string *spindle_string_intern(const char *text, size_t length)
 {
 	zend_string *string = zend_string_init(text, length, 0);
@@ -804,7 +805,7 @@ bool spindle_signal_is_taken(int signal)
 
 bool spindle_vm_interrupt_take(void)
 {
-	/* A time-out ends the script by a bailout: PHP code meets it. */
+	/* A time-out, which ends the script by a bailout, is left to PHP code. */
 	if (!zend_atomic_bool_load_ex(&EG(vm_interrupt)) || zend_atomic_bool_load_ex(&EG(timed_out))) {
 		return false;
 	}
@@ -814,7 +815,7 @@ bool spindle_vm_interrupt_take(void)
 
 void spindle_vm_interrupt_set(void) { zend_atomic_bool_store_ex(&EG(vm_interrupt), true); }
 
-/* Returns true if no reference is to be counted for a copy of the table, and nothing was removed from it. */
+/* Returns true if a copy of the table needs no counted reference, and nothing was removed from the table. */
 bool spindle_table_is_uncounted(const HashTable *table)
 {
 	if (HT_IS_PACKED(table) || table->nNumUsed != table->nNumOfElements || table->nNumUsed == 0) {
@@ -829,7 +830,7 @@ bool spindle_table_is_uncounted(const HashTable *table)
 	return true;
 }
 
-/* Copies such a table, as a whole. */
+/* Copies such a table in one piece. */
 HashTable *spindle_table_copy_uncounted(const HashTable *table)
 {
 	HashTable *copy = emalloc(sizeof(HashTable));
@@ -845,7 +846,7 @@ HashTable *spindle_table_copy_uncounted(const HashTable *table)
 	return copy;
 }
 
-/* Adds a string. The key is not there, and is not the text of an integer. */
+/* Adds a string under a key that the table does not have, and that is not the text of an integer. */
 void spindle_table_add_text(HashTable *table, zend_string *key, const char *text, size_t length)
 {
 	zval value;
@@ -1148,9 +1149,8 @@ static void on_report(int type, zend_string *file, const uint32_t line, zend_str
 	zend_string_release(whole);
 }
 
-/* Reports an exception (its reference passed on) as PHP does an uncaught one, with more details. */
-/* Calls the handler of set_exception_handler(), as zend_user_exception_handler() does, which forgets what the handler throws in
- * code that runs. Returns false if it could not be called. */
+/* Calls the handler of set_exception_handler() as zend_user_exception_handler() does; but that function forgets an exception
+ * that the handler throws while code runs. Returns false if it could not be called. */
 bool spindle_call_exception_handler(zend_object *exception)
 {
 	zval handler, argument, result;
@@ -1170,6 +1170,7 @@ bool spindle_call_exception_handler(zend_object *exception)
 	return called;
 }
 
+/* Reports an exception (its reference passed on) as PHP does an uncaught one, with more details. */
 void spindle_report_uncaught(zend_object *exception, const char *more)
 {
 	reports_to = zend_error_cb;
@@ -1226,7 +1227,8 @@ void spindle_warning_at(zend_string *file, uint32_t line, const char *text)
 	if (!file) {
 		zend_execute_data *frame = spindle_user_frame(EG(current_execute_data));
 
-		/* The frame is left by an exception that was put aside: without that PHP takes it for running at line 0. */
+		/* An exception that was put aside leaves this frame: without the exception, PHP would take the frame for
+		 * running at line 0. */
 		if (frame && !EG(exception) && frame->opline->opcode == ZEND_HANDLE_EXCEPTION) {
 			line = user_position(frame, &file);
 		}
@@ -1278,8 +1280,8 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
 	EG(current_execute_data) = current;
 }
 
-/* Makes a frame of no function the innermost one if there is none, as after the script's own code: without one, the engine
- * reports each exception at once as uncaught. Returns false if there is one. */
+/* If there is no frame, as after the script's own code, makes one without a function the innermost frame: without any, the
+ * engine immediately reports each exception as uncaught. Returns false if there is a frame. */
 bool spindle_base_frame_enter(void)
 {
 	static zend_internal_function none = {.type = ZEND_INTERNAL_FUNCTION};

@@ -83,7 +83,7 @@ extern uint32_t spindle_check_before;
 extern uint32_t spindle_check_after;
 /* How many calls have not waited since the coroutine was last suspended. */
 extern uint32_t spindle_calls_without_park;
-/* How many such calls a coroutine makes before it looks for events. */
+/* How many such calls a coroutine makes before it polls for events. */
 #define SPINDLE_CALLS_PER_LOOK 32
 
 typedef struct spindle_ini {
@@ -310,7 +310,7 @@ void spindle_request_ends(void);
 void spindle_functions_add(const zend_function_entry *functions);
 void spindle_functions_remove(void);
 
-/* --- requests of PHP's own in coroutines: sapi.c --- */
+/* --- native PHP requests in coroutines: sapi.c --- */
 
 /* The output handlers with which a request has begun. */
 typedef struct spindle_request_handlers {
@@ -365,7 +365,7 @@ void spindle_sapi_send_headers(void);
 void spindle_sapi_exception_handler(zval *handler);
 void spindle_sapi_uncaught(zend_object *exception);
 zend_long spindle_time_limit(void);
-void spindle_time_limit_watch(bool (*set)(zend_long seconds)); /* returns whether that is a limit of what runs alone */
+void spindle_time_limit_watch(bool (*set)(zend_long seconds)); /* returns whether the limit concerns only the running code */
 void spindle_time_limit_watch_no_more(bool begins);
 void spindle_time_limit_restore(void);
 void spindle_time_is_over(zend_string *error);
@@ -404,7 +404,7 @@ void spindle_magic_arguments(zval *to, zend_string *name, zend_execute_data *cal
 /* Makes `proxy` take arguments as `function` does. */
 void spindle_proxy_of(zend_internal_function *proxy, const zend_function *function);
 
-/* The instruction at which the innermost frame goes on, if that is one of PHP code. */
+/* The instruction at which the innermost frame continues, if it is a frame of PHP code. */
 typedef struct spindle_position {
 	zend_execute_data *frame;
 	const zend_op *opline;
@@ -435,7 +435,7 @@ bool spindle_stream_has_buffered(zval *resource);
 bool spindle_stream_is_in_memory(zval *value); /* php://memory and php://temp */
 /* The descriptor to be polled, or -1 if there is none, or if the stream is to be read from and has data in its buffer. */
 int spindle_stream_to_poll(zval *resource, bool reads);
-/* The same for sockets without TLS, by which no other code runs; false for all else. */
+/* Does the same for sockets without TLS, without running other code; returns false for everything else. */
 bool spindle_socket_to_poll(zval *resource, bool reads, int *descriptor);
 /* Whether PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals itself. */
 bool spindle_signal_is_default(int signal);

@@ -92,8 +92,8 @@ void spindle_lazy_show(zend_object *object, spindle_lazy *lazy)
 
 /* --- handlers of objects that others initialize ----------------------------------------------------------------- */
 
-/* Each waits, and leaves the rest to the handler that the object has then; where the wait ends with an exception, it
- * returns what the engine's own returns with one. */
+/* Each waits, and then calls the handler that the object has by that time. If the wait ends with an exception, it
+ * returns the same as the engine's handler does with one. */
 
 static zval *read_property(zend_object *object, zend_string *name, int type, void **cache, zval *result)
 {
@@ -143,7 +143,7 @@ static HashTable *get_debug_info(zend_object *object, int *is_temporary)
 	return spindle_lazy_wait(object) ? object->handlers->get_debug_info(object, is_temporary) : (HashTable *) &zend_empty_array;
 }
 
-/* With an exception a clone is an object that nothing is done with. */
+/* With an exception in flight, the clone is an object that no code uses. */
 static zend_object *no_clone(zend_object *object)
 {
 	zend_object *clone = zend_objects_new(object->ce);

@@ -313,8 +313,8 @@ void spindle_marks_remove_constants(void)
 }
 
 #ifdef CONST_RECURSIVE
-/* Returns true for the frame of an error handler that is told of a deprecation: the engine marks a deprecated constant
- * meanwhile, and does not tell of it again. If the handler has changed its first argument, the mark stays. */
+/* Returns true for the frame of an error handler to which a deprecation is reported: meanwhile the engine marks the
+ * deprecated constant, and does not report it again. If the handler has changed its first argument, the mark stays. */
 static zend_always_inline bool hears_of_deprecation(const zend_execute_data *frame)
 {
 	if (EXPECTED(!(ZEND_CALL_INFO(frame) & ZEND_CALL_TOP)) || ZEND_CALL_NUM_ARGS(frame) != 4) {
@@ -362,7 +362,7 @@ static void take_constants(spindle_marks **marks)
 
 typedef enum below {NOTHING, GUARDS, FLAGS, FLAGS_OF_A_COMPARISON} below;
 
-/* Returns what may have been set for a frame, given the one above, if there is one. */
+/* Returns the kind of marks that may have been set for a frame. `above` is the frame above it, if there is one. */
 static zend_always_inline below set_below(const zend_execute_data *frame, const zend_execute_data *above)
 {
 	if (!frame->func) {

@@ -1,5 +1,5 @@
-/* Requests of PHP's own in coroutines: the state that the engine keeps for the one request of a process is put aside while
- * the coroutines of another request run. See isolation/sapi.rs. */
+/* Native PHP requests in coroutines: the state that the engine keeps for the one request of a process is put aside while the
+ * coroutines of another request run. See isolation/sapi.rs. */
 #include "glue.h"
 
 #include "SAPI.h"
@@ -71,7 +71,7 @@
 	FIELD(set_handler) \
 	FIELD(session_vars)
 
-/* Of the globals of ext/session, how many bytes at most some releases have behind these. */
+/* The maximal number of bytes that some releases have behind these fields in the globals of ext/session. */
 #define MOST_ADDED 16
 
 /* The first ones are in PG(http_globals), too, in another order. */
@@ -118,13 +118,14 @@ struct spindle_sapi {
 
 /* The process's own request. */
 static spindle_sapi own;
-/* This process: a system call for each request would tell. A child that serves requests prepares itself for that. */
+/* The id of this process, which is kept to avoid a system call for each request. A child that serves requests
+ * prepares itself for that. */
 static pid_t process;
-/* The last one that was made, and the one whose state the engine has. */
+/* The request that was made last, and the one whose state the engine has. */
 static spindle_sapi *last, *running;
 
 /* ext/filter keeps copies of what all requests have sent in globals that only it knows: filter_input() would return values of
- * others. So it gets nothing while there are such requests. */
+ * other requests. So it gets nothing while there are such requests. */
 static unsigned int (*input_filter)(int arg, const char *var, char **val, size_t val_len, size_t *new_val_len);
 static unsigned int (*input_filter_init)(void);
 
@@ -143,12 +144,12 @@ static uint32_t static_count;
 
 #ifdef WITH_SESSION
 static php_ps_globals *session;
-/* What some later releases of a version have behind the last field of the first one (in_rfc1867_update), or the padding there,
- * whatever the module was built with. */
+/* The bytes behind the last field of a version's first release (in_rfc1867_update): fields that some later releases have there,
+ * or padding, whichever release the module was built with. */
 static char *session_added;
 static size_t session_added_size;
 
-/* Returns false if it has other globals than are known. */
+/* Returns false if the module has globals other than the known ones. */
 static bool find_session(const zend_module_entry *module)
 {
 	const size_t first = offsetof(php_ps_globals, session_vars) + sizeof(((php_ps_globals *) 0)->session_vars);
@@ -193,7 +194,7 @@ struct zlib_globals {
 };
 static int *compression_coding;
 
-/* Returns where the value of a superglobal is. Without one it becomes null. */
+/* Returns the place of a superglobal's value, which becomes null if there is none. */
 static zval *superglobal(int which)
 {
 	HashTable *table = &EG(symbol_table);
@@ -552,8 +553,7 @@ static void create(int which)
 	}
 }
 
-/* Has the body read by the reader of its type, and by the default one. PHP's own function for this is not exported by all of its
- * releases. */
+/* Lets the reader of its type, and the default one, read the body. PHP's function for this is not exported by all releases. */
 static void read_body(const char *content_type)
 {
 	size_t length = strcspn(content_type, ";, ");
@@ -629,7 +629,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	create(COOKIE);
 	create(FILES);
 	create(REQUEST);
-	/* As all that concerns the environment, it is the process's: what it has put there before. */
+	/* Like everything that concerns the environment, it belongs to the process: what it has put there before. */
 	ZVAL_COPY_DEREF(&environment, &own.superglobals[ENV]);
 	set_superglobal(ENV, &environment);
 
@@ -759,7 +759,7 @@ void spindle_sapi_release(void)
 
 			if (EXPECTED(Z_TYPE_P(tracked) == IS_ARRAY && Z_REFCOUNTED_P(tracked) && Z_TYPE(before) == IS_ARRAY
 					&& Z_ARR_P(tracked) == Z_ARR(before))) {
-				Z_DELREF_P(tracked); /* not the last one: the collector need not look at the array */
+				Z_DELREF_P(tracked); /* not the last one: the collector need not visit the array */
 				ZVAL_UNDEF(tracked);
 			} else {
 				drop(tracked);
@@ -834,7 +834,7 @@ void spindle_sapi_free(spindle_sapi *this)
 
 /* --- what happens to a request ---------------------------------------------------------------------------------------- */
 
-/* Its client is gone: the script ends at its next output, unless it ignores that. */
+/* Records that its client is gone: the script ends at its next output, unless it ignores that. */
 void spindle_sapi_aborted(spindle_sapi *of)
 {
 	of->connection_status |= PHP_CONNECTION_ABORTED;
@@ -847,7 +847,7 @@ bool spindle_sapi_output_failed(void)
 	return !PG(ignore_user_abort);
 }
 
-/* Sets the status of an answer of which nothing was sent. */
+/* Sets the status of a response of which nothing has been sent. */
 bool spindle_sapi_set_status(int status)
 {
 	if (SG(headers_sent)) {
@@ -1027,7 +1027,7 @@ static ZEND_INI_MH(on_time_limit)
 	return SUCCESS;
 }
 
-/* The limit of what has set none. */
+/* Returns the limit of code that has set none. */
 zend_long spindle_time_limit(void)
 {
 	return EG(timeout_seconds) > 0 ? EG(timeout_seconds) : 0;
@@ -1063,7 +1063,7 @@ void spindle_time_limit_restore(void)
 	}
 }
 
-/* Reports this fatal error, without the end that one has. */
+/* Reports this fatal error without ending the script. */
 void spindle_time_is_over(zend_string *error)
 {
 	int status = EG(exit_status);

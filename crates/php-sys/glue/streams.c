@@ -73,7 +73,7 @@ static php_stream *stream_of(zval *resource)
 	if (Z_TYPE_P(resource) != IS_RESOURCE) {
 		return NULL;
 	}
-	/* Given out when PHP starts; asked for often. */
+	/* The types of stream resources: assigned when PHP starts, and needed often. */
 	static int plain, persistent;
 	if (UNEXPECTED(!plain)) {
 		plain = php_file_le_stream();
@@ -83,7 +83,7 @@ static php_stream *stream_of(zval *resource)
 	return type == plain || type == persistent ? Z_RES_VAL_P(resource) : NULL;
 }
 
-/* Returns the socket of a stream that only has its descriptor to tell, as its cast would; NULL if the cast is to be asked. */
+/* Returns the socket of a stream whose cast would only return its descriptor; NULL if the cast has to be called. */
 static php_netstream_data_t *plain_socket(php_stream *stream)
 {
 	if (stream->ops == &php_stream_socket_ops) {

@@ -11,7 +11,7 @@ use std::{
 pub type Array = Shared<sys::HashTable>;
 
 impl Shared<sys::HashTable> {
-    /// Returns a new array with room for so many values.
+    /// Returns a new array with room for this many values.
     pub fn new(room: usize) -> Owned<Array> {
         c::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
     }
@@ -23,7 +23,7 @@ impl Shared<sys::HashTable> {
         array
     }
 
-    /// Returns a new list of these values, which are moved as a whole.
+    /// Returns a new list of these values, which are moved in one piece.
     pub fn of_values(mut values: Vec<Value>) -> Owned<Array> {
         let count = values.len();
         let array = Array::new(count);
@@ -57,7 +57,7 @@ impl Shared<sys::HashTable> {
         }
         // SAFETY: the representation of a packed table. Without values it is not null either.
         let values = unsafe { table.__bindgen_anon_1.arPacked };
-        // SAFETY: so many values lie there, and do not change as long as the array is borrowed: no other code runs.
+        // SAFETY: this many values lie there, and do not change as long as the array is borrowed: no other code runs.
         Some(unsafe { std::slice::from_raw_parts(values.cast::<Value>(), self.len()) })
     }
 
@@ -131,8 +131,8 @@ impl Shared<sys::HashTable> {
 }
 
 impl Shared<sys::HashTable> {
-    /// Returns the key and the value at this position or the next one that is used, and moves the position behind it; `None` at
-    /// the end. The position of the first one is 0. It stays valid when the array changes.
+    /// Returns the key and the value at this position or at the next used one, and moves the position past it; `None` at the end.
+    /// The position of the first one is 0. It stays valid when the array changes.
     pub fn next_from(&self, position: &mut u32) -> Option<(Value, &Value)> {
         let mut key = Value::NULL;
         // SAFETY: a live array, and a place for the key, which gets a reference of its own.

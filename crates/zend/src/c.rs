@@ -48,7 +48,7 @@ unsafe extern "C" {
 
     // Never returns, which a function pointer's type cannot express.
     pub safe fn spindle_bailout() -> !;
-    // An `int` before PHP 8.4, of which this is enough.
+    // An `int` before PHP 8.4, whose low byte is enough.
     pub safe fn zend_is_true(value: &Value) -> u8;
 }
 

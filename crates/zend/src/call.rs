@@ -92,7 +92,7 @@ impl Call {
     /// Takes the arguments out of the frame. The values left there need no release.
     pub fn take_arguments(&self) -> impl Iterator<Item = Value> {
         let (first, count) = (self.arguments_raw().cast::<Value>(), self.argument_count() as usize);
-        // SAFETY: the arguments of the call, which is the caller's: nobody else looks at them.
+        // SAFETY: the arguments of the call, which is the caller's: no other code uses them.
         let arguments = unsafe { std::slice::from_raw_parts_mut(first, count) };
         arguments.iter_mut().map(std::mem::take)
     }
@@ -332,7 +332,7 @@ impl<'a> Arguments<'a> {
             }
             return Err(Thrown::is_in_flight());
         }
-        // SAFETY: the place is filled. A function of the moment is freed and made again when it is called.
+        // SAFETY: the place is filled. A temporary function is freed and made again when it is called.
         unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
         Ok(value)
     }

@@ -155,8 +155,8 @@ impl Class {
         unsafe { sys::spindle_class_declare_readonly(self.as_raw(), text, length, class.as_ptr()) };
     }
 
-    /// Lets the extension of its parent create its objects as if they were of that class, for extensions that look up by the name
-    /// of a class what belongs to its objects. At module start.
+    /// Lets the extension of its parent create its objects as if they were of that class, for extensions that look up the data of
+    /// an object by the name of its class. At module start.
     pub fn create_as_base(self) {
         // SAFETY: a class that is being registered, whose parent has a function that creates objects.
         unsafe { sys::spindle_class_create_as_base(self.as_raw()) };
@@ -178,7 +178,7 @@ impl Class {
 
     /// Sets flags (`ZEND_ACC_…`), at module start.
     pub fn add_flags(self, flags: u32) {
-        // SAFETY: nobody borrows it while modules start.
+        // SAFETY: no code borrows it while modules start.
         unsafe { (*self.0.as_ptr()).ce_flags |= flags };
     }
 }
@@ -306,7 +306,7 @@ impl Function {
     /// It may be called for calls of this function.
     pub unsafe fn set_handler(self, handler: Handler) {
         if let Some(function) = self.internal_place() {
-            // SAFETY: nobody borrows the field for longer than a read; the rest is the caller's promise.
+            // SAFETY: no code borrows the field for longer than a read; the rest is the caller's promise.
             unsafe { (*function).handler = Some(handler) };
         }
     }
@@ -324,7 +324,7 @@ impl Function {
     /// Makes an internal function one of the extension that is starting. At module start.
     pub fn set_extension(self, extension: Extension) {
         if let Some(function) = self.internal_place() {
-            // SAFETY: nobody borrows the field for longer than a read.
+            // SAFETY: no code borrows the field for longer than a read.
             unsafe { (*function).module = extension.0.as_ptr() };
         }
     }

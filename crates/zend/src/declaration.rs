@@ -221,8 +221,8 @@ pub unsafe fn add_functions(module: *mut sys::zend_module_entry, added: impl Ite
     unsafe { table.write(all) };
 }
 
-/// Makes these functions exist, but for those that exist already, until [`forget_functions`]. Their names are in lower case. Code that
-/// was compiled before finds them, too.
+/// Adds these functions, except those that exist already, until [`forget_functions`]. Their names are in lower case. Code that was
+/// compiled before finds them, too.
 pub fn make_functions(functions: &'static [FunctionEntry]) {
     let table = leak(functions.iter().map(FunctionEntry::as_raw));
     // SAFETY: a table that stays, and ends with an entry without a name.

@@ -78,7 +78,7 @@ pub fn is_callable(value: &Value) -> bool {
     let call = std::cell::Cell::new(crate::zeroed());
     let is_one = c::zend_is_callable_ex(value, None, 0, None, &call, &mut error);
     if is_one {
-        // SAFETY: the place is filled. A function of the moment is freed and made again when it is called.
+        // SAFETY: the place is filled. A temporary function is freed and made again when it is called.
         unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
     }
     is_one
@@ -112,7 +112,7 @@ pub fn call_method(object: &Object, method: Function, arguments: &mut [Value]) -
 /// Compiles and evaluates an expression of PHP code. `name` is the name of its file in messages.
 ///
 /// # Errors
-/// The code has thrown, or is none.
+/// The code has thrown, or is not PHP code.
 pub fn evaluate(code: &str, name: &CStr) -> Result<Value, Thrown> {
     let code = c_text(code);
     let mut result = Value::NULL;
@@ -245,7 +245,7 @@ pub fn current_frame_address() -> usize {
 /// Calls `body`. Returns `false` if it has bailed out. The destructors of values that were alive in it then do not run.
 pub fn guarded<F: FnOnce()>(body: F) -> bool {
     unsafe extern "C" fn run<F: FnOnce()>(body: *mut c_void) {
-        // SAFETY: the place below, which nobody else uses meanwhile.
+        // SAFETY: the place below, which no other code uses meanwhile.
         let body = unsafe { &mut *body.cast::<Option<F>>() };
         if let Some(body) = body.take() {
             body();
@@ -305,8 +305,8 @@ pub fn engine_extensions() -> Vec<String> {
     names
 }
 
-/// Runs `what`, which may take the exceptions of what it calls, also where no code is running, as after the script's own: without
-/// a frame, the engine reports each exception at once as uncaught.
+/// Runs `what`, which may take the exceptions of the code that it calls, even where no code is running, as after the script's own:
+/// without a frame, the engine immediately reports each exception as uncaught.
 pub fn in_a_frame(what: impl FnOnce()) {
     let is_entered = c::spindle_base_frame_enter();
     what();

@@ -3,7 +3,7 @@
 use crate::{Class, Frame, Object, Owned, Str, Text, Thrown, c, globals, sys};
 use std::ffi::CString;
 
-/// How many steps chains of previous exceptions are followed, which may be circular.
+/// How many steps of a chain of previous exceptions are followed, since it may be circular.
 pub const CHAIN: usize = 100;
 
 /// Returns a text for C, with spaces in place of zero bytes.
@@ -111,8 +111,8 @@ pub fn put_aside_in_interrupt(what: impl FnOnce()) {
     }
 }
 
-/// Runs `what`, which may throw and take exceptions, where an object is destroyed. Code of PHP code's own, not of an internal
-/// function, may be the innermost there, and it goes on where it was unless an exception is in flight after `what`.
+/// Runs `what`, which may throw and take exceptions, where an object is destroyed. PHP code, and not an internal function, may be
+/// the innermost there; it continues where it was unless an exception is in flight after `what`.
 pub fn contained(what: impl FnOnce()) {
     let mut position = sys::spindle_position { frame: std::ptr::null_mut(), opline: std::ptr::null() };
     // SAFETY: a place for the position.

@@ -13,7 +13,7 @@ pub trait ForEach: State {
     /// Goes to the first element. It may suspend the coroutine, as [`ForEach::advance`] may.
     ///
     /// # Errors
-    /// There may be another element, which cannot be had.
+    /// There may be another element, which cannot be obtained.
     fn rewind(&self) -> Result<(), Thrown>;
 
     /// Goes to the next element.

@@ -226,7 +226,7 @@ impl Frame {
     /// Returns a constant of the code.
     ///
     /// # Safety
-    /// `operand` is one of the current instruction of PHP code and a constant, with so many constants after it.
+    /// `operand` is one of the current instruction of PHP code and a constant; `behind` more constants follow it.
     unsafe fn constant(&self, operand: sys::znode_op, behind: usize) -> &Value {
         // SAFETY: the member of operands that are constants: the distance in bytes.
         let distance = unsafe { operand.constant } as i32 as isize;

@@ -281,7 +281,7 @@ unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {
     unsafe { sys::zend_object_std_dtor(object) };
     T::free(this);
     let state = (&raw const this.state).cast_mut();
-    // SAFETY: nobody uses it after this.
+    // SAFETY: no code uses it after this.
     unsafe { state.drop_in_place() };
 }
 

@@ -76,8 +76,8 @@ impl Shared<sys::zend_object> {
         c::spindle_object_revive(self);
     }
 
-    /// Prevents that anything runs when it is freed, also the code of its extension: what it stands for belongs to another
-    /// process. Memory and descriptors of the extension stay until this process ends.
+    /// Prevents any code from running when it is freed, even that of its extension: what it stands for belongs to another process.
+    /// Memory and descriptors of the extension stay until this process ends.
     pub fn abandon(&self) {
         c::spindle_object_abandon(self);
     }

@@ -34,7 +34,7 @@ impl Shared<sys::zend_string> {
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         let string = self.raw();
-        // SAFETY: `len` bytes begin at `val`, and do not change while somebody holds the string.
+        // SAFETY: `len` bytes begin at `val`, and do not change while the string is held.
         unsafe { slice::from_raw_parts((&raw const string.val).cast(), string.len) }
     }
 

@@ -125,7 +125,7 @@ tables! {
     WeakTable, Object, spindle_weak_find, zend_weakrefs_hash_add, zend_weakrefs_hash_del, spindle_weak_destroy;
 }
 
-/// Objects whose end a function is called for, with the address of each. The function must not run PHP code.
+/// A set of objects. When one is freed, a function is called with its address. The function must not run PHP code.
 pub struct FreeWatch {
     table: Table,
     gone: extern "C" fn(&Value),
