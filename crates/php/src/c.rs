@@ -100,7 +100,7 @@ declare! {
     pub safe fn spindle_output_adopt(handlers: &mut OutputHandlers);
     pub safe fn spindle_output_end_own();
 
-    // Requests of PHP's own: these concern the running one, whatever it is.
+    // Native PHP requests: these concern the running one, whichever it is.
     pub safe fn spindle_sapi_prepare() -> bool;
     pub safe fn spindle_sapi_add_static(class: &Str, property: &Str) -> bool;
     pub safe fn spindle_sapi_forget_statics();

@@ -42,9 +42,9 @@
 //!
 //! **Destructors of local variables may not run.** A fatal error in PHP code leaves the frames that have called it by a
 //! `longjmp`, and coroutines that are suspended when the request ends (by `exit` or a fatal error) are never resumed. Values of
-//! the engine, and memory, may leak then. Resources that must be released, such as descriptors, do not belong into local
-//! variables, but where they are dropped at the end of the request in any case: into the captures of a body (for this reason
-//! it is an `FnMut`, whose captures are not moved), the state of an object ([`State`](spindle_zend::State)), or a place that
+//! the engine, and memory, may leak then. Resources that must be released, such as descriptors, do not belong in local variables
+//! but in a place that is dropped at the end of the request in any case: the captures of a body (for this reason it is an `FnMut`,
+//! whose captures are not moved), the state of an object ([`State`](spindle_zend::State)), or a place that
 //! [`Part::on_request_end`](crate::Part::on_request_end) clears.
 //!
 //! # Panics
@@ -139,7 +139,8 @@ impl SpawnScope {
 }
 
 impl Coroutine {
-    /// Has traces name this function as the one that the coroutine runs, at the place where it was spawned. Before it has begun.
+    /// Makes traces name this function as the one that the coroutine runs, at the place where it was spawned. To be called before
+    /// it has begun.
     pub fn runs_as(&self, name: &'static CStr) {
         check_place();
         runner::set_name(&self.0, name);
@@ -178,8 +179,8 @@ impl Coroutine {
         }
     }
 
-    /// Does the same because `what`, which it does not outlive, has ended, with this exception if there is one: the message of the
-    /// cancellation says so.
+    /// Does the same because `what`, which the coroutine does not outlive, has ended, by this exception if there is one. The
+    /// message of the cancellation says so.
     pub fn cancel_after(&self, what: &str, ended_with: Option<&Object>) {
         if let Some(rt) = self.unless_ended() {
             let reason = cancellation::cancellation_after(what, ended_with, "");
@@ -259,7 +260,7 @@ impl Scope {
         Ok(Coroutine(spawn::spawn_body_in(rt, id, Box::new(body))))
     }
 
-    /// Spawns a coroutine in the scope that has a request of PHP's own, with the coroutines that it spawns.
+    /// Spawns a coroutine in the scope with a native PHP request, which it shares with the coroutines that it spawns.
     ///
     /// # Errors
     /// The scope is closed.
@@ -441,9 +442,9 @@ pub fn result_of(object: &Object) -> PhpResult {
     wait_targets::deliver(runtime()?, object)
 }
 
-/// Waits until so many of the awaitables are complete, or with `fails_fast` until one of those has failed. Their results are
-/// taken by [`result_of`]. Ends also when scopes among them fail, of which only a coroutine that waits then gets the failures:
-/// returns these, with the positions of the scopes. They have to be thrown, by [`throw_first`], or kept.
+/// Waits until `count` of the awaitables are complete, or with `fails_fast` until one of them has failed. [`result_of`] takes their
+/// results. The wait also ends when scopes among them fail, because only a coroutine that waits at that time gets the failures of a
+/// scope: they are returned, with the positions of the scopes, and have to be thrown, by [`throw_first`], or kept.
 ///
 /// # Errors
 /// The coroutine is cancelled, the token was first, or one of them must not be awaited here.
@@ -472,7 +473,7 @@ pub fn await_some(
     Ok(failures.into_iter().map(|(id, failure)| (place(id), failure)).collect())
 }
 
-/// Marks the failure of an awaitable, which it may have later, as received. For who has awaited several, and has enough.
+/// Marks the failure of an awaitable, which it may have later, as received. For code that has awaited several and needs no more.
 pub fn give_up(object: &Object) {
     check_place();
     let mark = |this: &CoroutineObject| {
@@ -487,7 +488,7 @@ pub fn give_up(object: &Object) {
     }
 }
 
-/// Throws the first of the failures that [`await_some`] has returned; the others go on to the scopes above.
+/// Throws the first of the failures that [`await_some`] has returned, and passes the others on to the scopes above.
 ///
 /// # Errors
 /// There is one.
@@ -607,7 +608,7 @@ pub fn new_cancellation(message: &str) -> Owned<Object> {
     exception::new(classes::cancellation(), message)
 }
 
-/// Returns what an exception comes from: itself, or the first failure behind a cancellation.
+/// Returns the origin of an exception: itself, or the first failure behind a cancellation.
 pub fn failure_behind(exception: &Object) -> Option<&Object> {
     cancellation::failure_behind(exception)
 }
@@ -617,18 +618,18 @@ pub fn told(failure: &Object) -> String {
     report::told(failure, "")
 }
 
-/// What an exception means that no code has caught.
+/// The meaning of an exception that no code has caught.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
     /// A failure.
     Failure,
-    /// A cancellation of something else, which ends silently what has not caught it.
+    /// A cancellation of something else: code that has not caught it ends silently.
     Cancellation,
-    /// The cancellation of the running coroutine: what has received it in its place passes it on.
+    /// The cancellation of the running coroutine: code that has received it in its place passes it on.
     OwnCancellation,
 }
 
-/// Returns what an exception means that no code has caught.
+/// Returns the meaning of an exception that no code has caught.
 pub fn meaning_of(exception: &Object) -> Meaning {
     check_place();
     let rt = scheduler::rt();
@@ -648,7 +649,7 @@ pub fn have_ended() -> bool {
     scheduler::existing().map_or_else(request::has_script_ended, |rt| rt.has_ended())
 }
 
-/// Returns `true` if the object is a `Async\Scope`, whose failures only a coroutine that awaits it receives.
+/// Returns `true` if the object is an `Async\Scope`, whose failures only a coroutine that awaits it receives.
 pub fn is_scope(object: &Object) -> bool {
     object.is_a(classes::scope())
 }
@@ -763,8 +764,8 @@ impl WaitQueue {
         WaitQueue(Tickets::new())
     }
 
-    /// Waits until `attempt` returns a value. It is called at once, and again whenever this coroutine is woken. `name`
-    /// is the wait's name in diagnostics. If nothing can wake the coroutine any more, that is a deadlock, as for
+    /// Waits until `attempt` returns a value. It is called immediately, and again whenever this coroutine is woken.
+    /// `name` is the wait's name in diagnostics. If nothing can wake the coroutine any more, that is a deadlock, as for
     /// `Async\await()`.
     ///
     /// # Errors

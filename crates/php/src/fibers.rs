@@ -5,7 +5,7 @@
 //! that blocks suspends only itself. The scheduler waits in `start()` and `resume()` until the fiber suspends or ends.
 //!
 //! ```text
-//!   suspend(enqueue, S): the fiber parks in `resumed`; S, if it waits in `turn`, goes on
+//!   suspend(enqueue, S): the fiber parks in `resumed`; S, if it waits in `turn`, continues
 //!   resume() in S:       the fiber is woken; S parks in `turn` until the fiber suspends or ends
 //! ```
 //! Coroutines of schedulers and of created fibers are detached: the application waits for schedulers at the end of the
@@ -76,7 +76,7 @@ fn create(call: Call) -> PhpResult {
     Ok(table::object_for(&draft, Some(callable)).into())
 }
 
-/// Returns the scheduler in whose `run()` this is.
+/// Returns the scheduler whose `run()` the running coroutine executes.
 fn current_scheduler(rt: &'static Runtime) -> Option<Rc<Sched>> {
     STATE.scheduler_of(running_id(rt))
 }
@@ -88,7 +88,7 @@ fn running_id(rt: &'static Runtime) -> u64 {
 /// Returns the fiber of a method call.
 ///
 /// # Errors
-/// It is of a request that has ended.
+/// The fiber belongs to a request that has ended.
 fn this_of(call: Call) -> Result<Rc<Draft>, Thrown> {
     let draft = call.this().and_then(table::of);
     draft.ok_or_else(|| error("The fiber belongs to a script that has ended"))
@@ -156,7 +156,7 @@ fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
         return Err(error(&format!("Cannot {what} a fiber that is not suspended")));
     }
     let Some(into) = draft.scheduler() else {
-        // A coroutine that is suspended into none goes on when it is its turn, and the caller at once.
+        // A coroutine that is not suspended into a scheduler continues when it is its turn, and the caller immediately.
         draft.wake(sent);
         return Ok(Value::NULL);
     };
@@ -180,7 +180,8 @@ fn may_switch(rt: &'static Runtime) -> Result<(), Thrown> {
     if rt.can_switch() { Ok(()) } else { Err(error("Cannot switch fibers in current execution context")) }
 }
 
-/// Records that a scheduler gives control to a fiber. Returns what has happened until now.
+/// Records that a scheduler gives control to a fiber. Returns how often the fiber has suspended, and how often fibers
+/// have suspended into the scheduler.
 fn hand_over(sched: &Rc<Sched>, draft: &Rc<Draft>) -> (u64, u64) {
     drop(draft.resumer.replace(Some(Rc::clone(sched))));
     sched.is_released.set(false);

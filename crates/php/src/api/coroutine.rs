@@ -51,7 +51,7 @@ fn this(call: &Call) -> Result<&CoroutineObject, Thrown> {
     Ok(call.this_of(&COROUTINE))
 }
 
-/// Returns what `ask` returns for the core and a coroutine; `None` for an object without a coroutine.
+/// Returns the result of `ask` for the core and a coroutine; `None` for an object without a coroutine.
 fn with<R>(this: &Coroutine, ask: impl FnOnce(&Core, CoroutineId) -> R) -> Option<R> {
     let co = this.co.get();
     (co != NO_SLOT).then(|| scheduler::core(|core| ask(core, co)))

@@ -50,7 +50,7 @@ struct Proxy {
 
 /// Proxies by signature. The engine caches by a function's address which parameters named arguments belong to, and
 /// compiled code which arguments are references. So each list of parameters needs a proxy with an address of its own,
-/// even if it is where that of a function that is gone was before.
+/// even if the list lies where that of a freed function was.
 struct Proxies {
     by_signature: RefCell<BTreeMap<Signature, Vec<Proxy>>>,
     /// The proxy that was filled in last, and for which function.
@@ -134,7 +134,7 @@ fn closure_of(callee: &Value, of: Option<&Value>) -> PhpResult {
     if is_made { Ok(closure) } else { Err(Thrown::is_in_flight()) }
 }
 
-/// Runs `what` as if the caller of this internal function did it, so that the function is not in the traces of
+/// Runs `what` as if the caller of this internal function did so, so that the function is not in the traces of
 /// exceptions. A bailout ends the request.
 fn as_the_caller<R>(call: Call, what: impl FnOnce() -> R) -> R {
     let Some(caller) = call.caller() else { return what() };

@@ -168,8 +168,8 @@ fn await_completion(call: Call) -> PhpResult {
             if !is_over {
                 return Err(awaiting::token_was_first(rt, token));
             }
-            // A failure that has been delivered before is not thrown again, but the cancellation: a coroutine that
-            // awaits in a loop would get it for ever.
+            // A failure that was delivered before is not thrown again; the cancellation is thrown instead. Otherwise a
+            // coroutine that awaits in a loop would get the failure for ever.
             if let Some(failure) = scope::failure_at(rt, id, scope::first_unknown(rt, id)) {
                 scope::first_failure(rt, id); // from now on all are known
                 return Err(exception::throw(failure));

@@ -54,7 +54,7 @@ fn cancelled_between_calls(rt: &'static Runtime) {
     }
 }
 
-/// Lets others run after so many calls that did not wait, where that is possible. Keeps `errno`.
+/// Lets other coroutines run after a number of calls that did not wait, where that is possible. Keeps `errno`.
 #[inline(never)]
 fn let_others_run(rt: &'static Runtime) {
     let error = errno();
@@ -64,8 +64,8 @@ fn let_others_run(rt: &'static Runtime) {
     set_errno(error);
 }
 
-/// Lets others run after so many calls that do not wait in any case. Those on streams of user code do so at the end of the function,
-/// and only if it polls, selects, or has made very many.
+/// Lets other coroutines run after a number of calls that never wait. Those on streams of user code do so at the end of the
+/// function, and only if it polls, selects, or has made very many.
 #[inline(never)]
 fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
     if classify::must_not_yield() {
@@ -163,7 +163,8 @@ impl Host for PhpHost {
         classify::never_waits()
     }
 
-    /// After the call of a function it costs less than in it: nothing is locked then, and a file that it has opened is closed.
+    /// A yield costs less after the call of a function than within it: nothing is locked then, and a file that the function has
+    /// opened is closed.
     fn yield_for_file(&self, at_end: bool) {
         let rt = rt();
         if rt.core.borrow().live() <= 1 || self.writes_in_place() {

@@ -61,7 +61,8 @@ fn excluded() -> Vec<String> {
     named.chain(engine::engine_extensions()).collect()
 }
 
-/// Patches the entries of all loaded objects. Returns what could not be patched. An error is returned once per process.
+/// Patches the entries of all loaded objects. Returns a message for each entry that could not be patched, once per
+/// process.
 pub fn patch() -> Vec<String> {
     let mut patcher = PATCHER.borrow_mut();
     let patcher = patcher.get_or_insert_with(|| {

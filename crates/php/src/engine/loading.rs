@@ -1,14 +1,15 @@
-//! Makes coroutines wait that need a class or a file which another coroutine is loading.
+//! Makes coroutines that need a class or a file wait while another coroutine is loading it.
 //!
-//! The engine marks a file as included when it starts to run its code, and does not autoload a class twice at once.
-//! Code of files and autoloaders may suspend: to other coroutines a class would seem missing, and a file would seem
-//! loaded although its conditional functions, its constants and its `return` have not been executed yet. So they wait.
+//! The engine marks a file as included when it starts to run its code, and does not autoload a class that is already
+//! being autoloaded. Code of files and autoloaders may suspend: to other coroutines a class would seem missing, and a
+//! file would seem loaded although its conditional functions, its constants and its `return` have not been executed
+//! yet. So they wait.
 //!
 //! Within one coroutine PHP does not wait: a class that is needed during its own loading is missing, and a file that is
-//! required by its own code counts as loaded. So it is with coroutines that are inside of a load. Those are inside of a
-//! file that its code has spawned, directly or through others, while it runs: an application whose code never returns,
-//! as it serves requests, is required by what serves these. And those that the load waits for, by any way that is
-//! known (see `dependencies`).
+//! required by its own code counts as loaded. The same holds for coroutines that are inside of a load. A coroutine is
+//! inside of a file if the file's code has spawned it, directly or through others, while that code runs: coroutines
+//! that serve requests require the file of the very application that has spawned them and never returns. So are the
+//! coroutines that the load waits for, in any way that is known (see `dependencies`).
 
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;
@@ -296,7 +297,8 @@ pub fn compiled(code: Function) {
     this.runs_file.set(true);
 }
 
-/// Notes which files' code the running coroutine has left: those that it spawns from now on are not inside of these.
+/// Records the files whose code the running coroutine has left: coroutines that it spawns from now on are not inside of
+/// them.
 pub fn leave_files(rt: &'static Runtime) {
     let this = rt.running();
     let id = rt.core.borrow().id(this.co.get());
@@ -399,8 +401,8 @@ fn wake_loaded(rt: &'static Runtime) {
     });
 }
 
-/// Wakes a coroutine that waits for a class, file or object, because the running coroutine has closed a cycle with this wait. It
-/// then goes on without what it has waited for, as within one coroutine.
+/// Wakes a coroutine that waits for a class, file or object, because the running coroutine has closed a cycle with this wait. That
+/// coroutine then continues without the class, file or object, as within one coroutine.
 pub fn give_up(rt: &'static Runtime, co: CoroutineId) {
     wake(rt, |wait| wait.ticket.co == co);
 }

@@ -21,7 +21,7 @@ use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
-/// The function of libffi that makes a function of C that calls back.
+/// The function of libffi that makes a C function which calls back.
 const PREPARE: &CStr = c"ffi_prep_closure_loc";
 
 /// Returns a patcher of these hooks and of the entry of FFI.
@@ -57,14 +57,15 @@ fn code_of_ffi() -> Option<usize> {
     Extension::find("ffi")?.raw().module_startup_func.map(|code| code as usize)
 }
 
-/// Returns what identifies the object that contains an address.
+/// Returns the start of the loaded object that contains an address, which identifies the object.
 fn object_of(address: usize) -> Option<usize> {
     let mut object =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
     (c::dladdr(address as *const c_void, &mut object) != 0).then(|| object.dli_fbase.addr())
 }
 
-/// What libffi calls for a call from C: the description of the call, its result, its arguments, and data of the callee.
+/// The function that libffi calls for a call from C: the description of the call, its result, its arguments, and data
+/// of the callee.
 type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void, *mut c_void);
 type Prepare = unsafe extern "C" fn(*mut c_void, *mut c_void, Callback, *mut c_void, *mut c_void) -> c_int;
 
@@ -155,8 +156,8 @@ fn without_cancellation<R>(call: impl FnOnce() -> R) -> R {
     deferred(call, |_| true)
 }
 
-/// Defers cancellations during a write of output, which PHP takes for an abort by the client if it fails. Only after a write that has
-/// waited is one delivered that came before or meanwhile.
+/// Defers cancellations during a write of output, which PHP takes for an abort by the client if it fails. A cancellation that came
+/// before or meanwhile is delivered only after a write that has waited.
 pub fn without_cancelled_output<R>(write: impl FnOnce() -> R) -> R {
     let picks = scheduler::existing().map(Runtime::picks);
     deferred(write, |rt| Some(rt.picks()) != picks)

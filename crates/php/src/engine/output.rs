@@ -7,7 +7,7 @@
 //! it is done ([`turns`]). PHP takes a write that fails for an abort by the client, and ends the program: so a cancellation is deferred
 //! until all is written, also where it makes other calls fail already.
 //!
-//! Output of a coroutine that belongs to a request of PHP's own goes to that request's client.
+//! Output of a coroutine that belongs to a native PHP request goes to that request's client.
 
 use crate::engine::no_throw;
 use crate::isolation::sapi;
@@ -31,7 +31,7 @@ static READ_HOOK: Hook<SapiRead> = Hook::new(&SAPI_READ, read);
 
 /// Hooks the functions that the SAPI has, at the first `spawn` of a request.
 ///
-/// See [`install_for_requests`] for those that requests of PHP's own need as well.
+/// See [`install_for_requests`] for those that native PHP requests need as well.
 pub fn install() {
     WRITE_HOOK.wrap();
     FLUSH_HOOK.wrap();

@@ -1,7 +1,7 @@
 //! Stand-ins: classes in the engine's table in place of those that a suspended coroutine is linking.
 //!
 //! A declaration looks up its class by a key of its own. If other coroutines run the same declaration meanwhile, the
-//! class would be linked twice at once, or missing, for which the engine is not prepared.
+//! class would be linked twice at the same time, or missing, and the engine is prepared for neither.
 //!
 //! A stand-in has nothing but one interface, which does not exist. To link it the engine asks the autoloader for the
 //! interface, which waits (see `linking`), and then its cache of linked classes, where the hook returns the class that

@@ -121,7 +121,7 @@ pub enum Source {
     Refused,
 }
 
-/// Returns what is compiled in place of the string of an `eval()` or the like.
+/// Returns the source that is compiled in place of the string of an `eval()` or the like.
 pub fn of_string(string: &Str, name: &CStr, position: sys::zend_compile_position) -> Source {
     let text = string.as_bytes();
     if !is_on() || text.len() > u32::MAX as usize {

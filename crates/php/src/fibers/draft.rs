@@ -48,7 +48,7 @@ impl Status {
     }
 }
 
-/// What a suspended fiber goes on with.
+/// How a suspended fiber continues.
 pub enum Sent {
     /// `Fiber::suspend()` returns this value.
     Value(Value),
@@ -117,9 +117,9 @@ pub struct Draft {
     pub is_destroyed: Cell<bool>,
     /// The scheduler that has resumed it last.
     pub resumer: RefCell<Option<Rc<Sched>>>,
-    /// What it goes on with.
+    /// How it continues.
     pub sent: Cell<Option<Sent>>,
-    /// What it has thrown, for the scheduler that waits for it, or for who destroys it.
+    /// What it has thrown, for the scheduler that waits for it, or for the code that destroys it.
     pub failure: OwnedCell<Object>,
     /// How often it has suspended.
     pub suspensions: Cell<u64>,
@@ -166,8 +166,8 @@ impl Draft {
         if object.is_destructed() { None } else { Some(Owned::of(object)) }
     }
 
-    /// Makes its coroutine hold its object, if that is known: code keeps state by it, some in a `WeakMap`. So it is the same one
-    /// as long as the coroutine runs, as one of PHP's own is, which the call that has resumed it holds.
+    /// Makes its coroutine hold its object, if code knows that object: such code keeps state by it, some in a `WeakMap`. So the
+    /// object stays the same while the coroutine runs, like that of a native fiber, which the call that has resumed it holds.
     pub fn hold(&self, rt: &Runtime) {
         if self.is_known.get()
             && let Some(coroutine) = rt.find_object(self.co.get())
@@ -190,11 +190,11 @@ impl Draft {
         self.into.borrow().clone()
     }
 
-    /// Returns an error in a destructor that its suspension calls: what it goes on with, which it may have been sent already, is for
-    /// that suspension.
+    /// Checks that no suspension of it is in progress, which has called a destructor: what the fiber continues with may have been
+    /// sent already, and is for that suspension.
     ///
     /// # Errors
-    /// That one.
+    /// `FiberError` in such a destructor.
     pub fn may_suspend(&self) -> Result<(), Thrown> {
         let sent = self.sent.take();
         let is_sent = sent.is_some();
@@ -212,7 +212,7 @@ impl Draft {
         self.release();
     }
 
-    /// Makes it suspended into a scheduler, which goes on.
+    /// Makes it suspended into a scheduler, which continues.
     pub fn suspend_into(self: &Rc<Draft>, sched: &Rc<Sched>) {
         self.suspend();
         drop(self.into.replace(Some(Rc::clone(sched))));

@@ -9,9 +9,9 @@ use spindle_core::sched::CoroutineId;
 use spindle_zend::{Object, Owned, exception};
 use std::rc::Rc;
 
-/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. The coroutines that are suspended into it go on
-/// with an exception. Created fibers stay suspended, and a later `run()` may resume them; but the one for which `run()` was
-/// continued last goes on, too, if that has returned in a script that goes on.
+/// Ends a scheduler whose `run()` has returned, or has thrown `thrown`. The coroutines that are suspended into it continue with an
+/// exception. Created fibers stay suspended, and a later `run()` may resume them. But if `run()` has returned while the script
+/// continues, the fiber for which it was continued last continues, too.
 pub fn run_ended(sched: &Rc<Sched>, thrown: Option<Owned<Object>>) {
     let rt = scheduler::rt();
     let last = sched.last.get();
@@ -44,7 +44,7 @@ pub fn coroutine_ended(id: u64) {
     }
 }
 
-/// Lets schedulers go on that wait for fibers, because nothing else can run. Returns `true` if there is one.
+/// Lets schedulers that wait for fibers continue, because nothing else can run. Returns `true` if there is one.
 pub fn release_schedulers() -> bool {
     let mut released = false;
     for sched in STATE.schedulers() {
@@ -56,8 +56,8 @@ pub fn release_schedulers() -> bool {
     released
 }
 
-/// Lets schedulers and the fibers that run go on to their ends after the script, or cancels them if the application is shut
-/// down, and then destroys the fibers that are suspended. Returns `true` if there is anything to wait for.
+/// Lets schedulers and running fibers finish after the script, or cancels them if the application is shut down, and then destroys
+/// the fibers that are suspended. Returns `true` if there is anything to wait for.
 pub fn finish(rt: &'static Runtime) -> bool {
     STATE.is_finishing.set(true);
     let mut found = false;
@@ -97,7 +97,7 @@ fn attach(rt: &'static Runtime, co: CoroutineId) -> bool {
     true
 }
 
-/// In the child of a fork, where only the running coroutine goes on: ends all other fibers and schedulers. None of their code
+/// In the child of a fork, where only the running coroutine lives on: ends all other fibers and schedulers. None of their code
 /// runs.
 pub fn forked(rt: &'static Runtime) {
     let running = rt.running().co.get();

@@ -1,4 +1,4 @@
-//! The errors of fibers, and what becomes of those that nothing gets.
+//! The errors of fibers, and what becomes of those that no code gets.
 
 use crate::runtime::{failure, life, scheduler::Runtime};
 use spindle_php_sys as sys;

@@ -2,8 +2,8 @@
 //!
 //! Such code asks `Fiber::getCurrent()` for two reasons. Some of it keeps state by the answer, and takes all coroutines for one
 //! flow of control where that is `null`. Other code takes a fiber for something that it may suspend because its own event loop
-//! resumes it, and does not run that loop then, so it must get `null` in a coroutine. What code is of the first kind the setting
-//! `async.fiber_identity` says, by the namespace or class of the function that asks.
+//! resumes it, and does not run that loop then, so it must get `null` in a coroutine. The setting `async.fiber_identity` says which
+//! code is of the first kind, by the namespace or class of the function that asks.
 
 use crate::fibers::draft::{Draft, Kind, Status};
 use crate::fibers::errors::error;
@@ -14,7 +14,7 @@ use crate::settings;
 use spindle_zend::{Call, Frame, Function, PhpResult, Str, Value};
 use std::rc::Rc;
 
-/// `Fiber::getCurrent()`, outside of PHP's own fibers.
+/// `Fiber::getCurrent()`, outside of native fibers.
 pub fn current(call: Call) -> PhpResult {
     call.no_arguments()?;
     let Some(rt) = runtime_for(*call) else { return Ok(Value::NULL) };
@@ -28,8 +28,8 @@ pub fn current(call: Call) -> PhpResult {
     Ok(object.into())
 }
 
-/// `Fiber::suspend()` with at most one argument, where [`spindle_has_identity`] says so. What it would return to the code that has
-/// resumed the fiber nobody gets: that code has not waited.
+/// `Fiber::suspend()` with at most one argument, where [`spindle_has_identity`] says so. Its argument is dropped: it would be
+/// returned to the code that has resumed the fiber, and that code has not waited.
 pub fn suspend(call: Call) -> PhpResult {
     call.arguments(0, 1)?;
     let Some(rt) = existing() else { return Ok(Value::NULL) };
@@ -63,7 +63,7 @@ fn runtime_for(frame: Frame) -> Option<&'static Runtime> {
     is_named(setting.as_bytes(), function).then_some(rt)
 }
 
-/// Returns `true` if a list of namespaces, classes and functions has this function or what it is in.
+/// Returns `true` if a list of namespaces, classes and functions has this function, its class or its namespace.
 fn is_named(list: &[u8], function: Option<Function>) -> bool {
     if list == b"1" {
         return true;
@@ -72,7 +72,7 @@ fn is_named(list: &[u8], function: Option<Function>) -> bool {
     let class = function.class();
     let Some(name) = class.as_ref().map(|class| class.name()).or_else(|| function.name()) else { return false };
     let name = name.as_bytes();
-    // What PHP 8.4 calls a closure begins like that.
+    // PHP 8.4 gives closures names that begin like this.
     let name = name.strip_prefix(b"{closure:").unwrap_or(name);
     list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|entry| !entry.is_empty()).any(|entry| {
         let Some((start, rest)) = name.split_at_checked(entry.len()) else { return false };

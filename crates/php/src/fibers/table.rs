@@ -183,7 +183,7 @@ impl Table {
         if let Kind::Flow = draft.kind { remove(&self.fibers, &id) } else { None }
     }
 
-    /// Returns the scheduler in whose coroutine this is.
+    /// Returns the scheduler whose `run()` this coroutine executes.
     pub fn scheduler_of(&self, id: u64) -> Option<Rc<Sched>> {
         get(&self.running, &id)
     }
@@ -295,7 +295,7 @@ pub fn object_for(draft: &Rc<Draft>, callable: Option<&Value>) -> Owned<Object> 
     object
 }
 
-/// Returns what a fiber that was not started will call.
+/// Returns the callable of a fiber that was not started.
 pub fn callable_of(object: &Object) -> Option<Value> {
     // SAFETY: one of the draft's fibers, as the caller has found.
     let place = unsafe { sys::spindle_draft_callable(object.as_raw()) };

@@ -66,11 +66,11 @@ pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     let _ = exception::throw(cancellation);
 }
 
-/// The place of calls on streams in memory for `polling`: not a descriptor, nor the address of a handle. Nothing else is between a
-/// read that does not wait and what is done with its data there, but who makes such calls only gives way.
+/// The place of calls on streams in memory for `polling`: not a descriptor, nor the address of a handle. No other code runs there
+/// between a read that does not wait and the use of its data; but a coroutine that makes only such calls yields.
 const IN_MEMORY: usize = usize::MAX;
 
-/// Yields after so many writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
+/// Yields after a number of writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_look_is_due() {
     if let Some(rt) = scheduler::existing()

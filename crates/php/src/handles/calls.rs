@@ -40,7 +40,7 @@ unsafe extern "C" {
 
 fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
     // SAFETY: a record of the list, which is on it as long as its call is in progress. What is borrowed of one is used in the
-    // moment only. After a bailout that an extension has caught the list may have calls that are over; see `handle_locks`.
+    // moment only. After a bailout that an extension has caught the list may have calls that have ended; see `handle_locks`.
     unsafe { record.as_ref() }
 }
 

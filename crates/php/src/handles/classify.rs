@@ -30,7 +30,7 @@ const OWN_CONNECTIONS: &[&str] = &["zmq"];
 /// Extensions whose library aborts the process if a wait fails, except with `EINTR`.
 const ACCEPTS_SIGNALS_ONLY: &[&str] = &["zmq"];
 
-/// Functions of the kind `Exclusive` may be there: their extension has been looked at.
+/// Functions of the kind `Exclusive` may be there: their extension has been looked up.
 static ANY_EXCLUSIVE: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// What is known of an extension, determined once for all its functions.
@@ -132,12 +132,12 @@ pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKin
 /// What is known of an extension.
 #[derive(Clone, Copy)]
 struct About {
-    /// The key of the extension as a whole.
+    /// The key of the whole extension.
     key: usize,
     verdict: Verdict,
     /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
-    /// Whether its globals are exchanged with a request of PHP's own.
+    /// Whether its globals are exchanged with a native PHP request.
     is_of_requests: bool,
 }
 
@@ -167,7 +167,7 @@ fn address(extension: Option<Extension>) -> usize {
     extension.map_or(0, Extension::address)
 }
 
-/// Returns the key of an extension as a whole.
+/// Returns the key of a whole extension.
 pub(crate) fn key_of_extension(extension: Option<Extension>) -> usize {
     let about = known(extension);
     if about.is_of_requests { key_of_request().unwrap_or(about.key) } else { about.key }
@@ -344,8 +344,8 @@ pub(crate) fn name_has(function: Function, part: &str) -> bool {
     has(name_bytes(&function), part.as_bytes())
 }
 
-/// Returns the key of the stream that a call uses, where it is seen in a few steps that there are no other handles: `fread()`
-/// and the like are called most often.
+/// Returns the key of the stream that a call uses, if a few steps show that there are no other handles: `fread()` and the like are
+/// called most often.
 #[inline(always)]
 pub(crate) fn only_stream(frame: Frame, kind: CallKind) -> Option<usize> {
     if !matches!(kind, CallKind::Reads | CallKind::Writes | CallKind::Stream) || frame.this().is_some() {
@@ -415,7 +415,7 @@ fn is_context(resource: &Resource) -> bool {
     resource.type_number() == c::php_le_stream_context()
 }
 
-/// Returns `true` for closures and other objects of the engine, which any number of calls may use at once.
+/// Returns `true` for closures and other objects of the engine, which any number of calls may use at the same time.
 fn is_value(object: &Object) -> bool {
     known(extension_of(object)).verdict == Verdict::Free
 }

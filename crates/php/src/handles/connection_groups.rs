@@ -1,8 +1,9 @@
 //! Puts handles into groups: those created from one another, and those of one persistent connection.
 //!
 //! Functions that create handles have trampolines from the first request on, not only from the first `spawn`, so that a
-//! statement prepared before it is known to belong to its connection. Two things are done in the handlers of objects:
-//! freeing one may communicate with its server, and some find methods in a table of their own (`PDO::pgsqlGetNotify`).
+//! statement prepared before the `spawn`, too, is known to belong to its connection. Two things are done in the
+//! handlers of objects: freeing one may communicate with its server, and some find methods in a table of their own
+//! (`PDO::pgsqlGetNotify`).
 
 use crate::handles::{
     classify,
@@ -68,7 +69,7 @@ pub(crate) fn link(frame: Frame, object: &Object) {
         return;
     }
     if classify::has_called_for(frame) {
-        return; // the call of a method that has made it has done this
+        return; // the method call that has made it has done this
     }
     let group = group_of_call(frame, Some(object)).filter(|_| !classify::makes_own_connections(extension));
     if group != Some(groups::group_id(object.address())) {
@@ -83,7 +84,7 @@ pub(crate) fn link_to(object: &Object, group: usize) {
     change_handlers(object, true);
 }
 
-/// Puts an object into a group, with all of the group that it is in. The running call uses both.
+/// Moves an object, with all others of its present group, into a group. The running call uses both.
 pub(crate) fn join(object: &Object, group: usize) {
     let own = groups::group_id(object.address());
     if own == group {
@@ -176,8 +177,8 @@ extern "C" fn free_object(object: &Object) {
     let group = groups::take(object);
     match group {
         None => free_with(free, object),
-        // The state of what a call is in the middle of is unknown: PDO's statement of PostgreSQL refers to a result that has been
-        // freed, for example.
+        // The state of an object is unknown if a call was abandoned in its middle: a PostgreSQL statement of PDO, for example,
+        // refers to a result that has been freed.
         Some(group) if CHANGES.abandoned.borrow().contains(&group) => free_with(sys::zend_object_std_dtor, object),
         Some(group) => {
             // If waiting for the lock would be a deadlock, the object's own data is not freed: what it has on its

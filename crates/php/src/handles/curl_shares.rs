@@ -2,8 +2,8 @@
 //! such a handle was added to. They are one group, as handles on one connection are.
 //!
 //! A transfer keeps pointers to its connection in the cache of the share while it waits, and libcurl does not guard them: another
-//! transfer may close it or give it away. All else that a share may have (cookies, addresses, sessions of TLS, public suffixes, HSTS)
-//! libcurl looks at and changes between its waits only, so handles that share nothing more are used at once.
+//! transfer may close it or give it away. libcurl reads and changes everything else that a share may have (cookies, addresses, TLS
+//! sessions, public suffixes, HSTS) only between its waits, so handles that share nothing more are used at the same time.
 
 use crate::handles::{connection_groups, groups};
 use spindle_zend::{Frame, Object, PhpStatic, Value};
@@ -25,7 +25,8 @@ pub(crate) fn forget_all() {
     WITH_CONNECTIONS.borrow_mut().clear();
 }
 
-/// Returns the group of a share that has connections. Which of the persistent ones are the same is not known here, nor what they have.
+/// Returns the group of a share that has connections. Of persistent shares it is not known here which are the same, nor what they
+/// have.
 fn group_of_share(share: &Object) -> Option<usize> {
     match share.class().name().as_bytes() {
         b"CurlSharePersistentHandle" => Some(share.class().as_raw().addr()),

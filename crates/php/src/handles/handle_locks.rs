@@ -1,12 +1,12 @@
 //! Locks of handles: a call on a handle waits while another coroutine is suspended in a call on the same handle.
 //!
-//! Calls in progress that use handles, or an extension as a whole, are on a list of their coroutine ([`CallRecord`]).
-//! The handles that they use are only determined when the coroutine is suspended, for whatever reason; they are then
-//! locked until the calls return. Handles that share a connection have one lock (see `groups`). Waiters are
-//! served in order of arrival; a stream may have one reader and one writer at once.
+//! Calls in progress that use handles, or a whole extension, are on a list of their coroutine ([`CallRecord`]). The
+//! handles that they use are only determined when the coroutine is suspended, for whatever reason; they are then locked
+//! until the calls return. Handles that share a connection have one lock (see `groups`). Waiters are served in order of
+//! arrival; a stream may have one reader and one writer at a time.
 //!
-//! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. Of such a
-//! cycle the wait for the lock is refused with an error, whichever of the waits has closed it (see `dependencies`).
+//! A coroutine that is suspended in a callback of such a call may wait for a coroutine that waits for the lock. In such a cycle the
+//! wait for the lock is refused with an error, whichever wait has closed the cycle (see `dependencies`).
 
 use crate::c;
 use crate::handles::{
@@ -115,7 +115,7 @@ pub fn suspending(rt: &'static Runtime) {
 
 #[cold]
 fn lock_used(rt: &'static Runtime) {
-    // After a bailout that an extension has caught, the list may contain calls that are over. The request ends then.
+    // After a bailout that an extension has caught, the list may contain calls that have ended. The request ends then.
     if engine::has_bailed_out() {
         return;
     }
@@ -130,7 +130,7 @@ fn lock_used(rt: &'static Runtime) {
 
 /// Returns `true` if a call in progress of the running coroutine uses the handle with this key.
 pub(crate) fn is_in_use(key: usize) -> bool {
-    // After a bailout the list may contain calls that are over.
+    // After a bailout the list may contain calls that have ended.
     !engine::has_bailed_out()
         && calls::running().any(|call| match call.frame() {
             None => call.key() == key,
@@ -334,7 +334,7 @@ fn must_wait(co: CoroutineId, key: usize, mode: Mode) -> bool {
         && (conflict_with(lock.holders, mode) || lock.waiters().any(|earlier| earlier.mode.conflicts_with(mode)))
 }
 
-/// Releases the locks of a call that is over or has not begun.
+/// Releases the locks of a call that has ended or has not begun.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn spindle_release_locks(call: &CallRecord) {
     if !call.clear_holder() {
@@ -384,7 +384,7 @@ fn lock(rt: &'static Runtime, call: &CallRecord, key: usize, mode: Mode) -> bool
     wait_for_lock(rt, call, key, mode)
 }
 
-/// Makes the call fail in which a coroutine is parked, because its handle is being closed.
+/// Makes the call in which a coroutine is parked fail, because its handle is being closed.
 fn fail_quietly(rt: &'static Runtime, co: CoroutineId) {
     if let Some(this) = rt.find_object(co)
         && let Some(ctx) = context_of(rt, co)
@@ -458,7 +458,7 @@ fn refuse(rt: &'static Runtime, holder: CoroutineId, frame: Option<Frame>) {
     let _ = exception::throw_new(classes::async_exception(), &text);
 }
 
-/// Returns the coroutines that have to go on before `co` gets the lock in this mode, for which it waits: the holders
+/// Returns the coroutines that have to continue before `co` gets the lock in this mode, for which it waits: the holders
 /// that exclude it, and if there are none, the last one before it in the queue that does.
 fn obstacles(lock: Users<'_, Holder, Waiter>, mode: Mode, co: CoroutineId) -> Vec<CoroutineId> {
     let holders = lock.holders.iter().filter(|(holder, held)| *holder != co && held.conflicts_with(mode));
@@ -470,7 +470,7 @@ fn obstacles(lock: Users<'_, Holder, Waiter>, mode: Mode, co: CoroutineId) -> Ve
     found
 }
 
-/// Lists the coroutines that have to go on before `co` gets the lock of a key for which it waits.
+/// Lists the coroutines that have to continue before `co` gets the lock of a key for which it waits.
 fn waited_for(held: &mut Listed<'_>, key: usize, co: CoroutineId) {
     let locks = LOCKS.borrow();
     let Some(lock) = locks.users(key) else { return };

@@ -88,7 +88,7 @@ extern "C" fn get_iterator(class: Class, object: &ValueCell, by_ref: c_int) -> O
     let made = handle_locks::with_lock(group, || original(class, object, by_ref)).flatten()?;
     let extension = of.extension();
     let used = if Module::of(extension).is_unknown() { classify::key_of_extension(extension) } else { 0 };
-    // SAFETY: a live iterator, which no other code looks at meanwhile.
+    // SAFETY: a live iterator, which no other code uses meanwhile.
     let iterator = unsafe { &mut *made.0.as_ptr() };
     iterator.funcs = functions(iterator.funcs, used);
     Some(made)
@@ -127,7 +127,7 @@ struct Over {
 }
 
 impl Over {
-    /// Returns what an iterator with functions of this module uses.
+    /// Returns the functions and the object of an iterator with functions of this module.
     fn of(iterator: Iterator) -> Over {
         // SAFETY: alive as long as the engine calls its functions.
         let iterator = unsafe { iterator.0.as_ref() };

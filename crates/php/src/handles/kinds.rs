@@ -20,7 +20,8 @@ pub(crate) enum CallKind {
     Stream = 4,
     /// A handle or a stream, which it closes.
     Closes = 5,
-    /// Nothing, and it is not suspended: it runs signal handlers, or would go on with what others leave of an array.
+    /// Nothing, and it is not suspended: it runs signal handlers, or would continue with an array that others have
+    /// changed.
     Unswitched = 6,
     /// The handles that it creates another one from: a constructor, or a request for a persistent connection.
     Makes = 7,

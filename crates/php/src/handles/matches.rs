@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 
 foreign! {
     /// The functions by which other extensions use the block. The first returns it and sets its mark, if it is free and has room
-    /// for so many groups; otherwise one for the pattern. The second clears the mark if it is given the block, and frees any
+    /// for this many groups; otherwise one for the pattern. The second clears the mark if it is given the block, and frees any
     /// other one.
     struct Pcre {
         take = c"php_pcre_create_match_data": unsafe extern "C" fn(u32, NonNull<c_void>) -> *mut c_void,

@@ -37,7 +37,7 @@ struct Multi {
     running: i64,
     /// The number of the last change.
     changed: u64,
-    /// Those who wait in `curl_multi_select()`, and have not been woken.
+    /// The coroutines that wait in `curl_multi_select()`, and have not been woken.
     watchers: Vec<Waiter>,
     /// How many are in that function.
     watching: u32,
@@ -105,7 +105,8 @@ fn change(rt: &'static Runtime, multi: &mut Multi) {
     }
 }
 
-/// The lock of a group of handles was released: who waits for the end of the call that had it goes on.
+/// Called when the lock of a group of handles was released: coroutines that wait for the end of the call that held it
+/// continue.
 pub(crate) fn released(rt: &'static Runtime, group: usize) {
     for (address, multi) in STATE.multis.borrow_mut().iter_mut() {
         if !multi.watchers.is_empty() && groups::group_id(*address) == group {
@@ -259,7 +260,7 @@ fn wait(rt: &'static Runtime, host: &'static dyn Host, call: Trampolined, addres
     }
 }
 
-/// Makes the call without waiting. Returns what is to be waited for, if nothing is ready.
+/// Makes the call without waiting. Returns the wait that has to follow, if nothing is ready.
 fn ask(rt: &'static Runtime, call: Trampolined, address: usize, waits: bool) -> Option<Wait> {
     if handle_locks::is_used_by_another(rt, rt.context().co.get(), groups::group_id(address)) {
         call.set_result(0);

@@ -1,9 +1,10 @@
-//! Callers that poll: they call what never waits again and again, although it has nothing to do.
+//! Callers that poll: they call a function that never waits again and again, although it has nothing to do.
 //!
-//! A call that never waits on stock PHP does not yield where it has done something: nothing else runs there between the call and what its
-//! caller does with the result, and callers rely on that. Neither does it where it found nothing once, since many look at all their
-//! streams before they wait. Who comes back to a place again and again, and finds nothing there or elsewhere, without any wait or look
-//! at others in between, must be polling. Who makes very many calls gives way whatever they find, so that nobody starves the rest.
+//! A call that never waits on stock PHP does not yield after it has done something: no other code runs there between the call and
+//! the use of its result, and callers rely on that. Nor does it yield the first time it finds nothing, since many callers check all
+//! their streams before they wait. A caller that comes back to a place again and again, and finds nothing there or elsewhere,
+//! without a wait or a look for events in between, must be polling. A coroutine that makes very many calls yields whatever they
+//! find, so that it does not starve the others.
 
 use crate::c;
 use crate::runtime::pick::CALLS_PER_LOOK;
@@ -15,7 +16,7 @@ use std::cell::Cell;
 struct Found {
     picks: Cell<u32>,
     done: Cell<u64>,
-    /// How many calls there were without a wait or a look then.
+    /// How many calls without a wait or a look for events there were at that time.
     calls: Cell<u32>,
     place: Cell<usize>,
     count: Cell<u32>,
@@ -23,11 +24,12 @@ struct Found {
     elsewhere: Cell<u32>,
 }
 
-/// After so many times elsewhere the place is taken for one that nobody looks at any more.
+/// After this many times elsewhere, the coroutine counts as one that has stopped polling the place.
 const MAX_ELSEWHERE: u32 = 8 * CALLS_PER_LOOK;
 
-/// So many calls without a wait or a look are more than the rounds of a client make before it has taken what there is. It is no less,
-/// because a yield in the midst of a round lets others close the streams that are still to come in it, as with Symfony's client.
+/// This many calls without a wait or a look for events are more than the rounds of a client make before it has taken everything
+/// that there is. The number is no smaller, because a yield in the middle of a round lets others close the streams that are still
+/// to come in it, as with Symfony's client.
 const MAX_CALLS: u32 = 2048 * CALLS_PER_LOOK;
 
 static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
@@ -39,7 +41,7 @@ static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
     elsewhere: Cell::new(0),
 });
 
-/// Counts what calls of libc that do not wait have done.
+/// The number of libc calls that have moved data, or begun something, without a wait.
 static DONE: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 
 /// Counts a call of libc that has moved data, or begun something.
@@ -53,7 +55,7 @@ pub(crate) fn done() -> u64 {
     DONE.get()
 }
 
-/// Returns `true` if the running coroutine has made so many calls without a wait that it is to yield, whatever they have found.
+/// Returns `true` if the running coroutine has made enough calls without a wait to have to yield, whatever they have found.
 pub fn has_made_many() -> bool {
     c::spindle_calls_without_park.get() >= MAX_CALLS
 }

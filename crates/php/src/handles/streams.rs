@@ -45,8 +45,8 @@ macro_rules! replace {
     };
 }
 
-/// Replaces the operations of the wrappers that are registered, at the first `spawn` of a request. Returns what could
-/// not be replaced, and why.
+/// Replaces the operations of the wrappers that are registered, at the first `spawn` of a request. Returns a message
+/// for each operation that could not be replaced, with the reason.
 pub fn install() -> Vec<String> {
     let mut errors = Vec::new();
     for wrapper in c::_php_stream_get_url_stream_wrappers_hash().into_iter().flat_map(Array::pointers) {

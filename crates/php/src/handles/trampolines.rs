@@ -271,8 +271,8 @@ fn make_handle(call: Trampolined) {
     if let Some(this) = frame.this() {
         connection_groups::link_to(this, group);
     }
-    // The connection may be in use through a handle that was passed to another coroutine, and the call may use it at
-    // once.
+    // The connection may be in use through a handle that was passed to another coroutine, and the call may use it
+    // immediately.
     let make = || persistent::with_view(group, || call.call(sys::spindle_trampoline_holding));
     handle_locks::with_lock(group, make);
     if let Some(object) = call.result().as_object() {

@@ -1,9 +1,9 @@
 //! Verdicts on PHP's extensions: which of their calls may be suspended while others of the same extension run.
 //!
-//! Of an extension without an entry one call at a time is in progress, whatever its handles (`CallKind::Alone`). An
-//! entry only allows more, and each was made after reading the extension's source for what it keeps outside of its
-//! objects while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2,
-//! and what later versions have added up to 8.5; a function without an entry locks its whole extension.
+//! An extension without an entry has one call in progress at a time, whatever its handles (`CallKind::Alone`). An entry
+//! only allows more, and each was made after reading the extension's source for what it keeps outside of its objects
+//! while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2, and
+//! what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
 use crate::handles::{kinds::CallKind, matches};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub(crate) fn of_module(name: &str) -> Verdict {
     }
 }
 
-/// Returns what the verdict on an extension means for its calls, in words for users: a class and a colon first.
+/// Returns the meaning of the verdict on an extension for its calls, in words for users: a class and a colon first.
 pub(crate) fn in_words(name: &str) -> &'static str {
     match (name, of_module(name)) {
         ("standard" | "dom" | "simplexml", _) => {
@@ -63,8 +63,8 @@ pub(crate) fn has_exclusive(name: &str) -> bool {
     name == "imap"
 }
 
-/// Returns `true` if what the extension keeps belongs to a request of PHP's own, where there are such (`isolation::sapi`): then
-/// one call of each at a time is in progress.
+/// Returns `true` if what the extension keeps belongs to a native PHP request, where there are such (`isolation::sapi`): then one
+/// call of each at a time is in progress.
 pub(crate) fn is_of_requests(name: &str) -> bool {
     name == "session"
 }
@@ -161,8 +161,8 @@ pub(crate) fn flags_while_it_writes(extension: &str, name: &str) -> bool {
     extension == "standard" && matches!(name, "var_dump" | "var_export" | "print_r" | "debug_zval_dump")
 }
 
-/// Methods of `SplDoublyLinkedList`, `SplQueue` and `SplStack` that call no PHP code, but for `isEmpty()`, which asks an overridden
-/// `count()` and then looks at nothing any more. The others may free values, or call what was overridden in between.
+/// Methods of `SplDoublyLinkedList`, `SplQueue` and `SplStack` that call no PHP code, but for `isEmpty()`, which calls an
+/// overridden `count()` and reads nothing after that. The others may free values, or call what was overridden in between.
 const LIST_FREE: &str =
     "push pop shift unshift enqueue dequeue top bottom isempty count offsetexists offsetget key current valid
     getiteratormode";
