@@ -25,7 +25,7 @@ pub fn run_ends(rt: &'static Runtime) {
     watch::end_run(rt);
 }
 
-/// The running coroutine has taken a signal that asks the process to end, and goes on.
+/// The running coroutine has taken a signal that asks the process to end, and continues.
 pub fn keeps_ending() {
     limits::keeps_ending();
 }
@@ -55,7 +55,7 @@ pub fn survived(rt: &'static Runtime) {
     isolation::forget_autoloads();
 }
 
-/// The running coroutine is parked until others have gone on, and some of the waits of others could be given up.
+/// The running coroutine is parked until others have continued, and some of the waits of others could be given up.
 pub fn awaits_others(rt: &'static Runtime) {
     for co in dependencies::broken_cycles(rt) {
         handle_locks::give_up(rt, co);
@@ -182,7 +182,7 @@ pub fn is_ended_alone() -> bool {
     limits::has_ended_coroutine()
 }
 
-/// The request is over; no coroutine runs again.
+/// The request has ended; no coroutine runs again.
 pub fn request_ended() {
     watch::stop();
     limits::request_ended();

@@ -1,4 +1,4 @@
-//! Requests of PHP's own, which some coroutines have in place of that of the process: their superglobals, headers, output, sessions
+//! Native PHP requests, which some coroutines have in place of that of the process: their superglobals, headers, output, sessions
 //! and functions for the end. For a [part](crate::Part) that is a server: it makes one for each request, and spawns a coroutine
 //! with it ([`Scope::spawn_in_request`]).
 //!
@@ -14,10 +14,10 @@ pub use crate::isolation::sapi::{
 use crate::runtime::{gate, report, scheduler};
 use spindle_zend::{Object, engine};
 
-/// Prepares the process for such requests. In the coroutine of the script, when there is no such request.
+/// Prepares the process for such requests. To be called in the coroutine of the script, when there is no such request.
 ///
 /// # Errors
-/// The setting `async.request_statics` names something that there is not. An exception may be in flight.
+/// The setting `async.request_statics` names something that does not exist. An exception may be in flight.
 pub fn prepare() -> Result<(), String> {
     sapi::prepare()?;
     output::install_for_requests();
@@ -36,8 +36,8 @@ pub fn call_exception_handler(exception: &Object) -> bool {
     true
 }
 
-/// Calls `body` in the coroutine that handles a request. A fatal error in it ends that alone: returns `false` then. Memory was lost
-/// and state of libraries may be broken, so that the process should end when its other requests are answered.
+/// Calls `body` in the coroutine that handles a request. A fatal error in it ends only `body`, and this returns `false`: memory was
+/// lost then, and state of libraries may be broken, so that the process should end when its other requests are answered.
 pub fn survive(body: impl FnOnce()) -> bool {
     let sound = sapi::guarded(body);
     if !sound {

@@ -14,7 +14,7 @@ pub struct Inherited {
     error_reporting: Cell<i32>,
     handler_mask: Cell<i32>,
     handler: ValueCell,
-    /// The request of PHP's own, which it keeps until it ends.
+    /// The native PHP request, which it keeps until it ends.
     sapi: Cell<Option<Rc<Sapi>>>,
 }
 

@@ -6,7 +6,7 @@
 //! | fields of the engine that every coroutine has | [`verdicts::Own`]: copied at each switch |
 //! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved only while it is in use |
 //! | marks of the engine on objects and arrays | [`marks`] |
-//! | what belongs to a request of PHP's own, which several coroutines may have | [`sapi`] |
+//! | what belongs to a native PHP request, which several coroutines may have | [`sapi`] |
 //!
 //! What a call in progress has set for itself is exchanged with its stack, which may be that of a fiber in a coroutine: see
 //! [`calls`].

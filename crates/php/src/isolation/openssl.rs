@@ -1,9 +1,9 @@
 //! OpenSSL's error queue, which is per thread: errors of C code belong to its coroutine, and travel with it when it is
 //! suspended in C code. Without OpenSSL 3 in the process this does nothing.
 //!
-//! To ask OpenSSL whether the queue is empty takes longer than a switch. It finds the thread's queue, for each error that it
-//! adds as for the question, behind a `pthread_once`. While loaded objects have not called that since the queue was last seen
-//! empty, it is empty still. Whether this OpenSSL does so, and its entry is patched, is tried out with an error.
+//! Asking OpenSSL whether the queue is empty takes longer than a switch. To find the thread's queue, for that question as for each
+//! error that it adds, OpenSSL calls `pthread_once`. While loaded objects have not called that since the queue was last seen empty,
+//! the queue is still empty. Whether this OpenSSL does so, and its entry is patched, is tested with an error.
 
 use super::foreign::foreign;
 use super::parts::{Part, SuspendedIn};

@@ -323,7 +323,7 @@ impl Part for HostBuffer {
         HostBuffer { buffer: file::tmp_host_buf().replace(null_mut()), length: file::tmp_host_buf_len().replace(0) }
     }
 
-    /// The present buffer is from a call that is over: its result was used before its coroutine could be suspended.
+    /// The present buffer is from a call that has ended: its result was used before its coroutine could be suspended.
     fn put_back(self) {
         let other = file::tmp_host_buf().replace(self.buffer);
         file::tmp_host_buf_len().set(self.length);

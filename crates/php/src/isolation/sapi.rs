@@ -1,6 +1,6 @@
-//! Requests of PHP's own in coroutines: what the engine keeps for the one request of a process (superglobals, headers, the
-//! body, output, the session, functions for the end) can belong to some coroutines instead. It is exchanged at a switch to a
-//! coroutine of another request; between coroutines of one request, or of none, a switch only compares two pointers.
+//! Native PHP requests in coroutines: what the engine keeps for the one request of a process (superglobals, headers, the body,
+//! output, the session, functions for the end) can belong to some coroutines instead. It is exchanged at a switch to a coroutine of
+//! another request; between coroutines of one request, or of none, a switch only compares two pointers.
 
 use crate::c;
 use spindle_php_sys as sys;
@@ -11,8 +11,8 @@ use std::ffi::{CStr, c_char};
 use std::ptr::{NonNull, null, null_mut};
 use std::rc::{Rc, Weak};
 
-/// Who gets the output of a request, and gives its body: what a SAPI is for PHP. Its functions run on the stack of a coroutine
-/// of the request, and may wait. An exception that they leave is thrown in PHP code.
+/// Takes the output of a request and supplies its body, as a SAPI does for PHP. Its functions run on the stack of a coroutine of
+/// the request, and may wait. An exception that they leave is thrown in PHP code.
 pub trait Client {
     /// Takes output.
     fn write(&self, bytes: &[u8]);
@@ -22,15 +22,15 @@ pub trait Client {
     fn send_headers(&self, status: i32, lines: &[Vec<u8>]);
     /// Reads from the body of the request. Fills the buffer, unless the body ends before. Returns the number of bytes.
     fn read(&self, buffer: &mut [u8]) -> usize;
-    /// PHP code in another coroutine than the one that handles the request exits.
+    /// Called when PHP code exits in a coroutine other than the one that handles the request.
     fn exits(&self);
-    /// A fatal error has ended another coroutine than that.
+    /// Called when a fatal error has ended a coroutine other than that one.
     fn dies(&self);
     /// Returns this.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A request of PHP's own. Its coroutines hold it, and with the last one its values are released.
+/// A native PHP request. Its coroutines hold it, and with the last one its values are released.
 pub struct Sapi {
     state: NonNull<sys::spindle_sapi>,
     client: Box<dyn Client>,
@@ -126,12 +126,12 @@ pub fn prepare() -> Result<(), String> {
     Ok(())
 }
 
-/// Forgets these properties. When no request of PHP's own exists any more.
+/// Forgets these properties. To be called when no native PHP request exists any more.
 pub fn forget_statics() {
     c::spindle_sapi_forget_statics();
 }
 
-/// Removes the uploaded files of requests that are not to end any more. At the end of PHP's request.
+/// Removes the uploaded files of requests that will not end any more. At the end of PHP's request.
 pub fn abandon() {
     c::spindle_sapi_abandon();
 }
@@ -145,7 +145,7 @@ impl Sapi {
         })
     }
 
-    /// Returns who gets the output.
+    /// Returns the client, which takes the output.
     pub fn client(&self) -> &dyn Client {
         &*self.client
     }
@@ -177,7 +177,7 @@ impl Sapi {
         unsafe { sys::spindle_sapi_begin(&raw const head, server.as_raw().cast_mut(), buffer) };
     }
 
-    /// The client is gone.
+    /// Records that the client is gone.
     pub fn is_aborted(&self) {
         if std::ptr::eq(self, LIVE.get()) {
             c::spindle_sapi_output_failed();
@@ -291,7 +291,7 @@ pub fn ends_in_child() {
     }
 }
 
-/// Returns what `set_exception_handler()` has set in the running request; null if it has set nothing.
+/// Returns the handler that `set_exception_handler()` has set in the running request; null if there is none.
 pub fn exception_handler() -> Value {
     let mut handler = Value::NULL;
     c::spindle_sapi_exception_handler(&mut handler);
@@ -303,7 +303,7 @@ pub fn report_uncaught(exception: &Object) {
     c::spindle_sapi_uncaught(exception);
 }
 
-/// Has fatal errors in coroutines of such requests end these alone, or no longer.
+/// Sets whether fatal errors in coroutines of such requests end these alone.
 pub fn watch_errors(watch: bool) {
     extern "C" fn is_survived() -> bool {
         !LIVE.get().is_null()
@@ -315,8 +315,8 @@ pub fn watch_errors(watch: bool) {
     }
 }
 
-/// Calls `body`, which a fatal error in it ends. Returns `false` then: memory was lost, and locks may be held for ever, so that
-/// the process should end soon. What the engine had marked as running is marked so no longer.
+/// Calls `body`. Returns `false` if a fatal error has ended it: memory was lost then, and locks may be held for ever, so that the
+/// process should end soon. The engine's marks on code that was running are removed.
 pub fn guarded(body: impl FnOnce()) -> bool {
     let (frame, stack) = (Frame::current(), VmStack::current());
     // Some builds of PHP end code that has used up its memory by an exit, after a bailout that they have caught.

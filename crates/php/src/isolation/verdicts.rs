@@ -4,7 +4,7 @@
 //! |---|---|
 //! | own | per coroutine, copied at each switch |
 //! | rare | per coroutine, moved only while it is in use, by one of the [`parts`](super::parts) |
-//! | shared | per process or request; docs/isolation.md says where user code can see it. Those that belong to a request of PHP's own are exchanged with that, where there are such: [`sapi`](super::sapi) |
+//! | shared | per process or request; docs/isolation.md says where user code can see it. Those that belong to a native PHP request are exchanged with it, where there are such: [`sapi`](super::sapi) |
 //! | closed | no switch happens while it is in use |
 //! | constant | not changed after the start of the process or of the request |
 //!

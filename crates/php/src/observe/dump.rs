@@ -154,7 +154,7 @@ pub fn to_stderr(rt: &'static Runtime) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
-        // A pipe that is ready takes so many bytes at once.
+        // A pipe that is ready takes this many bytes in one write.
         let length = rest.len().min(libc::PIPE_BUF);
         // SAFETY: one valid entry. This object's calls are libc's own, not the hooks.
         let written = match unsafe { libc::poll(&mut poll, 1, STDERR_TIMEOUT_MS) } {

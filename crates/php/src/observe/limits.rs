@@ -1,6 +1,6 @@
 //! Time limits of code that computes, and so never gets to the event loop: a thread has the engine interrupt PHP code at intervals,
-//! and a [part](crate::Part) looks then whether the time of what runs is over. The same thread ends the process if it is asked to end
-//! twice, and does not get to that.
+//! and a [part](crate::Part) then checks whether the time of the running code has passed. The same thread ends the process if it
+//! is asked to end twice and does not get to the second request.
 //!
 //! A *stretch* is code that runs without a return to the scheduler. A switch costs one store for it; all else is done at
 //! interrupts.
@@ -37,15 +37,15 @@ const SHORTEST: Duration = Duration::from_millis(10);
 pub struct Stretch {
     /// For how long, in nanoseconds.
     pub length: u64,
-    /// The processor time of it since the last look, in nanoseconds.
+    /// The processor time of it since the last check, in nanoseconds.
     pub computed: u64,
 }
 
 /// What a part knows of the coroutine that runs.
 #[derive(Clone, Copy)]
 pub struct Looks {
-    /// Looks whether its time is over. PHP code was interrupted: an exception may be thrown there, by [`throw_cancellation`] and
-    /// [`end_coroutine`].
+    /// Checks whether its time has passed. PHP code was interrupted: an exception may be thrown there, by [`throw_cancellation`]
+    /// and [`end_coroutine`].
     pub look: fn(Stretch),
     /// Sets how many seconds it may compute; 0 for no limit. Returns `false` if that is not its own.
     pub limit: fn(i64) -> bool,
@@ -63,7 +63,7 @@ struct Board {
 }
 
 struct State {
-    /// The processor time of the thread at the last look at it.
+    /// The processor time of the thread at the last check.
     computed: Cell<u64>,
     looks: Cell<Option<Looks>>,
     ticks: RefCell<Option<(Ticks, Arc<Board>)>>,
@@ -84,8 +84,8 @@ static STATE: PhpStatic<State> = PhpStatic::new(State {
     ends: Cell::new(0),
 });
 
-/// Looks at what runs from now on, often enough for a limit of so many nanoseconds. From now on also PHP's time limit is that of what
-/// runs.
+/// Checks the running code from now on, often enough for a limit of this many nanoseconds. From now on PHP's time limit, too, is
+/// that of the running code.
 pub fn watch(limit: u64, looks: Looks) {
     extern "C" fn set(seconds: i64) -> bool {
         STATE.looks.get().is_some_and(|looks| (looks.limit)(seconds))
@@ -106,7 +106,7 @@ pub fn watch(limit: u64, looks: Looks) {
     look_within(limit);
 }
 
-/// Looks often enough for a limit of so many nanoseconds.
+/// Checks often enough for a limit of this many nanoseconds.
 pub fn look_within(limit: u64) {
     if let Some((ticks, _)) = STATE.ticks.borrow().as_ref()
         && limit > 0
@@ -115,7 +115,7 @@ pub fn look_within(limit: u64) {
     }
 }
 
-/// Looks at nothing any more: PHP's time limit is that of the process again.
+/// Checks nothing any more: PHP's time limit is that of the process again.
 pub fn stop() {
     if STATE.looks.take().is_some() {
         c::spindle_time_limit_watch_no_more(true);
@@ -136,7 +136,7 @@ pub fn usual_limit() -> i64 {
     c::spindle_time_limit()
 }
 
-/// Restores PHP's setting after what runs has changed it.
+/// Restores PHP's setting after the running code has changed it.
 pub fn restore_setting() {
     c::spindle_time_limit_restore();
 }
@@ -147,7 +147,8 @@ pub(crate) fn run_ends() {
     SEEN.store(0, Ordering::Relaxed);
 }
 
-/// The running stretch, which goes on, has taken a signal that asks the process to end: others have not got to that.
+/// The running stretch, which continues, has taken a signal that asks the process to end: other code has not got to the
+/// signal.
 pub(crate) fn keeps_ending() {
     SEEN.store(SEEN.load(Ordering::Relaxed) | KEEPS, Ordering::Relaxed);
 }
@@ -211,8 +212,8 @@ fn can_throw() -> bool {
         && !exception::is_in_flight()
 }
 
-/// Ends the running coroutine, whose PHP code was interrupted, as an exit does, which no code can catch. Reports this fatal error
-/// before. Returns `false` if it cannot be ended there.
+/// Ends the running coroutine, whose PHP code was interrupted, as an exit does, which no code can catch, after reporting this fatal
+/// error. Returns `false` if it cannot be ended there.
 pub fn end_coroutine(error: &str) -> bool {
     let Some(rt) = scheduler::existing() else { return false };
     if !can_throw() {
@@ -235,24 +236,24 @@ pub fn has_ended_coroutine() -> bool {
     ends != 0 && scheduler::existing().is_some_and(|rt| rt.context().id.get() == ends) && STATE.ends.replace(0) != 0
 }
 
-/// What a signal waits for.
+/// The obstacle to a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Obstacle {
     /// The stretch, if it was seen: one that is in a call for as long is not.
     stretch: u64,
-    /// How often signals were got to before.
+    /// How often the process had got to signals before.
     served: u32,
 }
 
 impl Obstacle {
-    /// Returns what a signal waits for that asks the process to end, if one has not been got to.
+    /// Returns the obstacle to a signal that asks the process to end, if the process has not got to one.
     fn present() -> Option<Obstacle> {
         let obstacle = Obstacle { stretch: SEEN.load(Ordering::Relaxed), served: signals::endings_served() };
         (obstacle.stretch & KEEPS != 0 || signals::ending_waits()).then_some(obstacle)
     }
 }
 
-/// Looks, on the thread of the ticks, whether the process gets to its end.
+/// Checks, on the thread of the ticks, whether the process gets to its end.
 struct Ending {
     board: Arc<Board>,
     /// How often it had been asked to end before.
@@ -278,7 +279,7 @@ impl Ending {
     }
 
     fn look(&mut self) {
-        // Those that were got to are no reason to end anything, however many there were.
+        // Signals that the process has got to are no reason to end it, however many there were.
         let obstacle = Obstacle::present().filter(|_| signals::endings().wrapping_sub(self.before) >= 2);
         let Some(obstacle) = obstacle else {
             self.waits = None;

@@ -2,7 +2,7 @@
 //! library.
 //!
 //! The reactor's watchdog detects it while it happens, on a thread of its own. The PHP thread reports it once the run
-//! is over; the watchdog reports only runs that do not end.
+//! has ended; the watchdog reports only runs that do not end.
 
 use crate::isolation;
 use crate::runtime::{

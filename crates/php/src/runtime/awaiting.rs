@@ -71,7 +71,7 @@ fn delivered(rt: &'static Runtime, targets: &[Target]) -> Option<(ScopeId, Owned
 /// Parks until `done` returns `true`. It is evaluated whenever one of the targets may have completed.
 #[inline(always)] // each frame between switch and PHP code costs a mispredicted return later
 pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
-    // Several failures may have been delivered at once; a caller that wants each of them calls again.
+    // Several failures may have been delivered together; a caller that wants each of them calls again.
     if let Some((id, failure)) = delivered(rt, targets) {
         return Waited::Failure(id, failure);
     }

@@ -69,7 +69,8 @@ pub fn cancellation_because(text: &str, failure: &Object, name: &str) -> Owned<O
     reason
 }
 
-/// Returns a `CancellationException` for what does not outlive `what`, which has ended, and with this exception if there is one.
+/// Returns a `CancellationException` for something that does not outlive `what`, which has ended, by this exception if there is
+/// one.
 pub fn cancellation_after(what: &str, ended_with: Option<&Object>, name: &str) -> Owned<Object> {
     let text = format!("cancelled because {what}");
     match ended_with {
@@ -88,12 +89,12 @@ fn named(text: &str, name: &str) -> String {
     if name.is_empty() { text.to_owned() } else { format!("{text}: {name}") }
 }
 
-/// Returns what an exception comes from: itself, or the first failure behind a cancellation.
+/// Returns the origin of an exception: itself, or the first failure behind a cancellation.
 pub fn failure_behind(exception: &Object) -> Option<&Object> {
     exception::chain(exception).find(|at| !life::is_cancellation(at))
 }
 
-/// Returns a `CancellationException` for what had a limit of time, which is over: its previous exception is a
+/// Returns a `CancellationException` for something whose time limit has passed: its previous exception is a
 /// `TimeoutException` with the place at which the limit was set.
 pub fn over(message: &str, milliseconds: i64, set_at: &Position) -> Owned<Object> {
     let text = format!("The scope was given up after {milliseconds} ms");

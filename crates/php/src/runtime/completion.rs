@@ -12,7 +12,7 @@ pub struct Completion {
     set: Cell<Option<SetId>>,
     is_complete: Cell<bool>,
     is_external: bool,
-    /// What alone brings it about, if that is known.
+    /// The only thing that brings it about, if that is known.
     maker: Cell<Option<Maker>>,
 }
 
@@ -22,7 +22,8 @@ impl Completion {
         Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: false, maker: Cell::new(None) }
     }
 
-    /// Returns one that something outside the process's own coroutines brings about: who awaits it is not deadlocked.
+    /// Returns one that something outside the process's own coroutines brings about: code that awaits it is not
+    /// deadlocked.
     pub const fn external() -> Completion {
         Completion { set: Cell::new(None), is_complete: Cell::new(false), is_external: true, maker: Cell::new(None) }
     }
@@ -33,7 +34,7 @@ impl Completion {
         self.set.get().is_some()
     }
 
-    /// Declares what alone can bring it about from now on; `None` if nobody knows.
+    /// Declares the only thing that can bring it about from now on; `None` if that is unknown.
     pub fn depends_on(&self, maker: Option<Maker>) {
         self.maker.set(maker);
         if let (Some(set), Some(rt)) = (self.set.get(), existing()) {
@@ -116,7 +117,7 @@ pub fn register(class: AwaitableClass) {
     CLASSES.borrow_mut().push(class);
 }
 
-/// Returns what `ask` returns for the class of an object, if that is a part's.
+/// Returns the result of `ask` for the class of an object, if it is a part's class.
 fn find<'a, R>(object: &'a Object, ask: impl Fn(AwaitableClass, &'a Completion) -> R) -> Option<R> {
     let mut at = 0;
     loop {

@@ -36,7 +36,7 @@ pub struct Info {
 /// What a coroutine waits for.
 #[derive(Clone, Copy)]
 pub enum Wants {
-    /// Something that depends on no coroutine, or on nobody knows which.
+    /// Something that depends on no coroutine, or on an unknown one.
     Unknown,
     /// The completion of this; of a coroutine also what it holds or loads.
     Target(Target),
@@ -62,7 +62,7 @@ pub struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Adds a coroutine by its id. The wait ends when each of those that are added has gone on. If this one has ended, something
+    /// Adds a coroutine by its id. The wait ends when each of those that are added has continued. If this one has ended, something
     /// else ends it.
     pub fn by(&mut self, id: u64) {
         match objects::find(self.rt, id) {
@@ -71,7 +71,7 @@ impl Held<'_> {
         }
     }
 
-    /// Declares that something else ends the wait, too, and nobody knows what.
+    /// Declares that something unknown can end the wait, too.
     pub fn by_others(&mut self) {
         self.is_open = true;
     }
@@ -81,7 +81,7 @@ impl Held<'_> {
         self.list.push(co);
     }
 
-    /// Declares that the wait ends when one of them has gone on.
+    /// Declares that the wait ends when one of them has continued.
     pub fn one_is_enough(&mut self) {
         self.one_is_enough = true;
     }
@@ -122,7 +122,7 @@ impl Info {
         wanted.into_iter().chain(self.limit.filter(|_| wanted.is_some()))
     }
 
-    /// Returns what the wait of `co` needs to end.
+    /// Returns the conditions under which the wait of `co` ends.
     pub fn needs(&self, rt: &Runtime, co: CoroutineId) -> Needs {
         match self.wants {
             Wants::Unknown => Needs::Unknown,
@@ -338,7 +338,7 @@ impl Coroutine {
         self.is_waiting.set(true);
     }
 
-    /// Notes that the wait is over.
+    /// Notes that the wait has ended.
     #[inline(always)]
     pub fn waits_no_more(&self) {
         self.is_waiting.set(false);

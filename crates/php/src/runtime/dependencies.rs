@@ -5,7 +5,7 @@ use crate::runtime::coroutine::Info;
 use crate::runtime::scheduler::Runtime;
 use spindle_core::sched::{CoroutineId, Needs, State, Target, WaitReason, WakeReason};
 
-/// Returns what a parked coroutine needs to go on.
+/// Returns the conditions under which a parked coroutine continues.
 fn needs(rt: &Runtime, co: CoroutineId) -> Needs {
     rt.find_object(co).map_or(Needs::Unknown, |this| this.info().needs(rt, co))
 }
@@ -16,7 +16,7 @@ pub fn waits_for_me(rt: &Runtime, other: CoroutineId) -> bool {
 }
 
 /// Parks the running coroutine (after [`Runtime::begin_wait`]) by a wait that is given up if it is in a cycle: the coroutine is
-/// woken then, and looks again.
+/// woken then, and checks again.
 pub fn park(rt: &'static Runtime, info: Info) -> WakeReason {
     let me = rt.core.borrow().running();
     rt.waits_to_give_up.borrow_mut().push(me);

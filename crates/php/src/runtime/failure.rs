@@ -124,8 +124,8 @@ pub fn dies_unawaited(rt: &'static Runtime, this: &CoroutineObject, failure: Own
     }
 }
 
-/// The held failures of a scope that nothing has awaited are unhandled now: what it has been made for is over. Returns `true` if
-/// there was any. If the scope was finished, it is so again when they have been routed.
+/// Makes the held failures of a scope that nothing has awaited unhandled: the scope has served its purpose. Returns `true` if there
+/// was any. If the scope was finished, it is so again when they have been routed.
 pub fn end_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
     let exists = rt.core.borrow().scope_exists(id);
     let all = if exists { scope::take_held_failures(rt, id) } else { Vec::new() };
@@ -315,8 +315,8 @@ pub fn carry_out(rt: &'static Runtime) {
     }
 }
 
-/// Queues the release of values that a scope has kept. Not at once, because destructors run user code, and the caller
-/// may be in the middle of a change.
+/// Queues the release of values that a scope has kept. They are not released immediately, because destructors run user
+/// code, and the caller may be in the middle of a change.
 pub fn release_later(rt: &'static Runtime, values: Vec<Value>, keyed: KeyedValues) {
     if values.is_empty() && keyed.is_empty() || rt.has_ended() {
         runner::release(values, &keyed);
@@ -331,7 +331,7 @@ fn is_open(rt: &'static Runtime, id: ScopeId) -> bool {
     core.scope_exists(id) && !core.is_cancelled(id)
 }
 
-/// Cancels zombies that are alone when their time is over.
+/// Cancels zombies if only they are left and their time has passed.
 fn end_zombies(rt: &'static Runtime) {
     let text = "cancelled because only zombies were left and their time, async.zombie_coroutine_timeout, was over";
     let to_cancel = rt.core.borrow_mut().press_zombies();

@@ -13,7 +13,7 @@ use crate::runtime::{classes, context, life, moments, pending_cancel};
 use spindle_core::sched::{Outcome, State};
 use spindle_zend::{Object, Owned, engine, exception};
 
-/// Registers a callback for a coroutine's end. If the coroutine has ended already, the callback is queued at once.
+/// Registers a callback for a coroutine's end. If the coroutine has ended already, the callback is queued immediately.
 pub fn register(rt: &'static Runtime, this: &CoroutineObject, closure: &Object) {
     this.finally.push(closure.into());
     let co = this.co.get();
@@ -94,7 +94,7 @@ fn wait_for_spawned(rt: &'static Runtime, this: &Coroutine, end: impl FnOnce() -
     this.lingers.set(false);
 }
 
-/// Calls the callbacks of the running coroutine. Returns `false` if a fatal error has ended one, in a request of PHP's own.
+/// Calls the callbacks of the running coroutine. Returns `false` if a fatal error has ended one, in a native PHP request.
 fn call(this: &CoroutineObject) -> bool {
     let list = this.finally.take();
     let call = || failure::call_back(&list, |callback| drop(engine::call(callback, &mut [this.object().into()])));

@@ -1,5 +1,5 @@
-//! The gate: may the running code be suspended here? Whoever would suspend it asks [`Runtime::can_switch`] first: each park and
-//! yield, and nothing else decides it. A switch that nobody has asked for (a time slice) would ask the same.
+//! The gate: may the running code be suspended here? Each park and yield asks [`Runtime::can_switch`] first, and nothing else
+//! decides it. A switch that no code has asked for (a time slice) would ask the same.
 //!
 //! | closed | by | until |
 //! |---|---|---|

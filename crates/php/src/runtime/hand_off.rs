@@ -1,4 +1,4 @@
-//! Waits that another coroutine ends by handing something over: it wakes one certain coroutine, or learns that it cannot.
+//! Waits that another coroutine ends by handing something over: it wakes one particular coroutine, or finds out that it cannot.
 
 use crate::runtime::awaiting;
 pub use crate::runtime::coroutine::{Held, Holders};
@@ -47,7 +47,7 @@ impl<'a> Wait<'a> {
         Wait { name, holders: None, only_watches: false, token }
     }
 
-    /// Begins the wait: whoever gets the waker may use it from now on, and [`Begun::park`] follows.
+    /// Begins the wait: the code that gets the waker may use it from now on, and [`Begun::park`] follows.
     ///
     /// # Errors
     /// The coroutine is cancelled, or cannot be suspended here, or the token is complete.
@@ -86,7 +86,7 @@ pub struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// Returns what wakes it.
+    /// Returns its waker.
     pub fn waker(&self) -> Waker {
         Waker(self.ticket)
     }
@@ -118,8 +118,8 @@ impl<'a> Begun<'a> {
         }
     }
 
-    /// Suspends the coroutine until it is woken, is cancelled, or the token is complete. The caller then looks at what it was
-    /// handed, before anything else runs.
+    /// Suspends the coroutine until it is woken, is cancelled, or the token is complete. The caller then checks what it was handed,
+    /// before any other code runs.
     #[inline(always)]
     pub fn park(&self) -> Parked<'a> {
         if let Some(target) = self.target {
@@ -210,8 +210,8 @@ pub fn pass_on(rt: &'static Runtime, id: ScopeId, failure: Owned<Object>) {
     failure::route(rt, failure, Level::Beyond(id), id, rt.running());
 }
 
-/// Waits for many awaitables at once, until `count` of them are complete, or with `fails_fast` until one has failed, or until
-/// scopes among them have failed. Returns the failures of these, which only a coroutine that waits for them gets.
+/// Waits for many awaitables together, until `count` of them are complete, or with `fails_fast` until one has failed, or until
+/// scopes among them have failed. Returns the failures of those scopes, which only a coroutine that waits for them gets.
 ///
 /// # Errors
 /// The coroutine is cancelled, or the token was first.

@@ -103,7 +103,7 @@ pub(super) fn release_unseen_result(this: &CoroutineObject) {
     }
 }
 
-/// Releases what a coroutine has that ends: its locks and connections, its state of the engine. Returns `true` if it exits the
+/// Releases what an ending coroutine has: its locks and connections, its state of the engine. Returns `true` if it exits the
 /// application.
 #[inline(always)]
 pub(super) fn give_up(ctx: &Ctx, this: &CoroutineObject, exception: &mut Option<Owned<Object>>) -> bool {
@@ -126,7 +126,8 @@ pub(super) fn give_up(ctx: &Ctx, this: &CoroutineObject, exception: &mut Option<
     take_thrown(exception)
 }
 
-/// Releases values at the end of a coroutine. In a request of PHP's own a fatal error in a destructor ends that alone.
+/// Releases values at the end of a coroutine. In a native PHP request a fatal error in a destructor ends only that
+/// destructor.
 #[inline(always)]
 pub(super) fn surviving(release: impl FnOnce()) {
     if sapi::live().is_none() {
@@ -136,7 +137,7 @@ pub(super) fn surviving(release: impl FnOnce()) {
     }
 }
 
-/// A fatal error has ended code of a request of PHP's own.
+/// Handles a fatal error that has ended code of a native PHP request.
 #[cold]
 pub(super) fn died() {
     gate::survived();
@@ -145,7 +146,7 @@ pub(super) fn died() {
     }
 }
 
-/// Calls the function of a coroutine of a request of PHP's own, which a fatal error in it does not end. Returns the exception that
+/// Calls the function of a coroutine of a native PHP request, which a fatal error in it does not end. Returns the exception that
 /// stands for that.
 fn call_in_request(this: &CoroutineObject) -> Option<Owned<Object>> {
     let sound = sapi::guarded(|| {
@@ -160,7 +161,7 @@ fn call_in_request(this: &CoroutineObject) -> Option<Owned<Object>> {
 }
 
 /// Takes the exception in flight, with what had been thrown before as its last previous exception. Returns `true` if it
-/// is an exit that ends the application. In a request of PHP's own it ends that.
+/// is an exit that ends the application. In a native PHP request such an exit ends the request instead.
 pub(super) fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
     if let Some(thrown) = exception::take() {
         exception::set_instruction_before(std::ptr::null());

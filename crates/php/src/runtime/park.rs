@@ -133,7 +133,7 @@ pub fn cannot_await(rt: &'static Runtime) -> Thrown {
 /// The coroutine is cancelled.
 #[inline(always)]
 pub fn suspend(rt: &'static Runtime) -> Result<(), Thrown> {
-    // A cancellation that is pending makes `yield_now` return at once.
+    // A cancellation that is pending makes `yield_now` return immediately.
     if rt.can_switch() && rt.yield_now() { refuse_wait(rt) } else { Ok(()) }
 }
 

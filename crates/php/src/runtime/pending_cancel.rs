@@ -11,8 +11,8 @@ use spindle_zend::{Frame, Function, Object, Owned, engine};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 
-/// How many parks of cancelled C code fail at once. C code that ignores the error and repeats its call parks normally after that, so
-/// that it does not use up the processor.
+/// How many parks of cancelled C code fail immediately. C code that ignores the error and repeats its call parks normally after
+/// that, so that it does not use up the processor.
 const MAX_RETRIES: u32 = 10_000;
 
 /// Whether and where the calls of a coroutine's C code fail.
@@ -23,7 +23,7 @@ pub struct FailingCalls {
     inside: Cell<Option<Frame>>,
     /// The bits of `EG(error_reporting)` that are cleared meanwhile.
     silenced: Cell<i32>,
-    /// How many parks have failed at once.
+    /// How many parks have failed immediately.
     retries: Cell<u32>,
     /// The descriptor of the connection that was shut down because of the cancellation, or -1.
     shut_down: Cell<i32>,
@@ -58,7 +58,7 @@ impl FailingCalls {
         self.why.get() != Why::No
     }
 
-    /// Returns `true` if they fail, and this park, which is counted, as well.
+    /// Returns `true` if they fail, and this park, which is counted, fails as well.
     pub fn fail_park(&self) -> bool {
         if !self.are_on() {
             return false;
@@ -112,7 +112,7 @@ pub fn take(rt: &'static Runtime) -> Option<Owned<Object>> {
     rt.core.borrow_mut().take_pending().map(ManuallyDrop::into_inner)
 }
 
-/// Takes the cancellation that the running coroutine, whose body has ended, has not got: it is thrown at its end instead.
+/// Takes the cancellation that the running coroutine, whose body has ended, has not received: it is thrown at its end instead.
 pub fn take_undelivered(rt: &'static Runtime, ctx: &Ctx) -> Option<Owned<Object>> {
     if ctx.failing.why.get() == Why::Cancelled {
         let exception = end(rt, ctx);

@@ -19,10 +19,10 @@ use spindle_reactor::Reactor;
 use spindle_zend::sys;
 use std::ops::Range;
 
-/// The reactor is polled once in so many picks even if coroutines are ready.
+/// The reactor is polled once in this many picks, even if coroutines are ready.
 const PICKS_PER_POLL: u32 = 64;
 
-/// How many calls that did not wait a coroutine makes before it looks for events.
+/// How many calls that did not wait a coroutine makes before it polls for events.
 pub const CALLS_PER_LOOK: u32 = sys::SPINDLE_CALLS_PER_LOOK;
 
 /// How far ahead in the run queue memory is prefetched.
@@ -57,7 +57,7 @@ impl Runtime {
         }
     }
 
-    /// Counts a pick. Returns `true` if it is time to look for events although coroutines are ready.
+    /// Counts a pick. Returns `true` if it is time to poll for events although coroutines are ready.
     #[inline(always)]
     pub(super) fn is_poll_due(&self) -> bool {
         let picks = self.picks.get().wrapping_add(1);
@@ -174,7 +174,7 @@ impl Runtime {
         self.count_call() >= calls_per_look
     }
 
-    /// Yields if others are ready, after a look at the reactor if none is but something may come. Returns `true` if a cancellation is
+    /// Yields if others are ready; if none is but an event may come, polls the reactor first. Returns `true` if a cancellation is
     /// pending, which came meanwhile or during a call that could not be given up.
     pub fn maybe_yield(&'static self) -> bool {
         c::spindle_calls_without_park.set(0);
@@ -182,7 +182,7 @@ impl Runtime {
             if self.may_have_events() {
                 self.poll(Some(0));
             } else {
-                moments::run_ends(self); // it blocks nobody
+                moments::run_ends(self); // it blocks no other coroutine
             }
         }
         if self.core.borrow().has_ready() {
@@ -199,7 +199,7 @@ impl Runtime {
         core.live() > 1 || core.deadlines() > 0 || spindle_reactor::signals::pending()
     }
 
-    /// Yields at once if others are ready; polls for events only now and then. Returns what [`Runtime::maybe_yield`] returns.
+    /// Yields immediately if others are ready; polls for events only now and then. Returns the same as [`Runtime::maybe_yield`].
     pub fn yield_if_ready(&'static self) -> bool {
         let calls_per_look = if self.core.borrow().has_ready() { 0 } else { CALLS_PER_LOOK };
         self.is_look_due(calls_per_look) && self.maybe_yield()

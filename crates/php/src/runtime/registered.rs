@@ -11,17 +11,17 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Returns it for something callable that the running code registers.
+    /// Returns the callback for a callable that the running code registers.
     pub fn new(callable: Value) -> Registered {
         Registered { callable, errors: ErrorHandling::capture() }
     }
 
-    /// Returns what is called.
+    /// Returns the callable.
     pub fn callable(&self) -> &Value {
         &self.callable
     }
 
-    /// Calls it. What it throws is in flight then.
+    /// Calls it. An exception that it throws is in flight afterwards.
     pub fn call(&self, arguments: &mut [Value]) {
         drop(self.errors.during(|| engine::call(&self.callable, arguments)));
     }

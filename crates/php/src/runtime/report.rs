@@ -1,8 +1,8 @@
 //! Reports of failures that nothing handles: PHP's own report of an uncaught exception, extended by the coroutine that
 //! threw it.
 //!
-//! A failure is reported as soon as the shutdown that it causes is over, or at once if coroutines in independent scopes
-//! keep the application alive; after [`REPORT_AFTER_MS`] at the latest.
+//! A failure is reported as soon as the shutdown that it causes has ended, or immediately if coroutines in independent
+//! scopes keep the application alive; after [`REPORT_AFTER_MS`] at the latest.
 
 use crate::c;
 use crate::isolation::LastError;
@@ -91,7 +91,7 @@ pub fn add_asked(rt: &'static Runtime, exception: &Object, about: &CoroutineObje
     }
 }
 
-/// Has PHP report a failure after the script's end, as in a shutdown function, where PHP calls no handler either.
+/// Makes PHP report a failure after the script's end, as in a shutdown function, where PHP calls no handler either.
 fn report_at_once(rt: &'static Runtime, mut report: Report) {
     report.by_php = true;
     exception::put_aside(|| {
@@ -127,7 +127,7 @@ pub fn register_cause(rt: &'static Runtime, failure: &Object) {
 /// Schedules the report of the failures that were added.
 pub fn schedule(rt: &'static Runtime) {
     if rt.has_ended() {
-        // What comes while a handler runs is left to who has called that.
+        // Failures that come while a handler runs are left to the code that has called it.
         let due = if is_in_handler(rt) { Vec::new() } else { rt.reports.pending.take() };
         return due.into_iter().for_each(|report| report_at_once(rt, report));
     }

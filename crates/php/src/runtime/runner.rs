@@ -141,7 +141,7 @@ pub fn set_entry(coroutine: &CoroutineObject, entry: RustEntry) {
     coroutine.call.set(call);
 }
 
-/// Has traces name a function for the Rust code of a new coroutine: that which user code has called, and which has it run.
+/// Makes traces name a function for the Rust code of a new coroutine: the one that user code has called, and that makes it run.
 pub fn set_name(coroutine: &CoroutineObject, name: &'static CStr) {
     let mut call = coroutine.call.get();
     call.function_handler = named(name).cast();

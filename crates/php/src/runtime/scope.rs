@@ -214,7 +214,8 @@ impl Record {
         }
     }
 
-    /// Returns the exception with which the scope is cancelled because the time is over that its disposal has left it.
+    /// Returns the exception with which the scope is cancelled because the time that its disposal has left it has
+    /// passed.
     pub fn reason_after_disposal(&self) -> Owned<Object> {
         let place = self.disposed_at.text();
         let text = format!(
@@ -515,8 +516,8 @@ pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> 
     boundary.as_ref().inspect(|boundary| boundary(failure)).is_some()
 }
 
-/// Returns `true` if a failure in this scope waits as long as user code holds its coroutine, to be awaited: nobody has made
-/// the scope by hand.
+/// Returns `true` if a failure in this scope waits as long as user code holds its coroutine, to be awaited: user code has not made
+/// the scope itself.
 pub fn keeps_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
     let has_boundary = |record: Rc<Record>| record.boundary.borrow().is_some();
     id == Core::GLOBAL || existing_record(rt, id).is_some_and(has_boundary)

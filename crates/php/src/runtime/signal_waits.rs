@@ -28,7 +28,7 @@ static WAITS: PhpStatic<RefCell<Vec<Weak<SignalWait>>>> = PhpStatic::new(RefCell
 /// The actions that signals had before they were waited for.
 static BEFORE: PhpStatic<RefCell<Vec<(i32, libc::sigaction)>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-/// A handler that does nothing: the event loop learns that it ran.
+/// A handler that does nothing: the event loop sees that it ran.
 extern "C" fn caught_only(_: libc::c_int) {}
 
 fn own_handler() -> libc::sighandler_t {

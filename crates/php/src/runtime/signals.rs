@@ -5,7 +5,7 @@
 //!
 //! | sent by | interrupts | the handler runs |
 //! |---|---|---|
-//! | the running code (`posix_kill` of its own process) | the owner's call, if it is parked in one | at once, in the running code |
+//! | the running code (`posix_kill` of its own process) | the owner's call, if it is parked in one | immediately, in the running code |
 //! | another process or thread | the owner's call; if it is in none that can be interrupted, main's, else that of the coroutine parked longest | in the interrupted coroutine |
 //! | the same, while the owner is ready in the middle of a call | that call, if it parks again | in the owner |
 
@@ -89,7 +89,7 @@ impl Runtime {
             target = target.or(signal_target);
         }
         if here {
-            (target, about_to_run) = (Some(running), None); // handlers run at once, all together
+            (target, about_to_run) = (Some(running), None); // handlers run immediately, all together
         }
         if let Some(owner) = undelivered
             && target.is_none()

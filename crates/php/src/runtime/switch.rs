@@ -40,7 +40,7 @@ enum Leave {
     Suspended { in_c: bool },
     /// It has ended, and left nothing in the engine's state.
     Ended,
-    /// It is never resumed, and main goes on for it.
+    /// It is never resumed, and main continues in its place.
     Abandoned,
 }
 
@@ -55,7 +55,7 @@ enum Enter<'a> {
 }
 
 impl Runtime {
-    /// Transfers control from the running context to another one: steps 2 to 7. Returns when `from` is resumed, or at once for
+    /// Transfers control from the running context to another one: steps 2 to 7. Returns when `from` is resumed, or immediately for
     /// [`Enter::InPlace`].
     #[inline(always)]
     fn transfer(&self, from: &'static Ctx, leave: Leave, to: &'static Ctx, enter: Enter<'_>) {

@@ -1,4 +1,4 @@
-//! Waits of one coroutine for many awaitables and descriptors at once.
+//! Waits of one coroutine for many awaitables and descriptors together.
 
 use crate::runtime::awaiting;
 use crate::runtime::coroutine::{COROUTINE, Info, Wants};
@@ -18,11 +18,11 @@ use std::os::fd::RawFd;
 pub type Key = u32;
 
 /// Waits for many awaitables and descriptors, each with a [`Key`]. One coroutine at a time serves it: it calls
-/// [`wait`](WaitSet::wait), and takes the keys of the waits that are over with [`next`](WaitSet::next). A wait is registered
-/// once and ends once; how many there are does not matter to one that ends.
+/// [`wait`](WaitSet::wait), and takes the keys of the waits that have ended with [`next`](WaitSet::next). A wait is registered once
+/// and ends once; how many there are does not matter to one that ends.
 ///
-/// That a wait for a descriptor is over is a hint: the caller asks the descriptor again. That of an awaitable is over when
-/// this is complete: the caller takes the result with [`take`](WaitSet::take), or leaves it with
+/// The end of a wait for a descriptor is a hint: the caller checks the descriptor again. A wait for an awaitable ends when the
+/// awaitable is complete: the caller takes the result with [`take`](WaitSet::take), or leaves it with
 /// [`unwatch`](WaitSet::unwatch), by which a failure that counts as awaited becomes an unawaited one again.
 #[derive(Default)]
 pub struct WaitSet {
@@ -30,16 +30,16 @@ pub struct WaitSet {
     id: Cell<Option<(u64, WaitSetId)>>,
     /// The number of its waits that something outside of the coroutines ends.
     external: Cell<usize>,
-    /// Who waits needs each of its waits to end, not just one.
+    /// The coroutine that waits needs each of its waits to end, not just one.
     needs_all: bool,
 }
 
 /// How a [`WaitSet::wait`] has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitEnd {
-    /// A wait is over, or [`WaitSet::wake`] was called.
+    /// A wait has ended, or [`WaitSet::wake`] was called.
     Signalled,
-    /// Its time is over.
+    /// Its time has passed.
     TimedOut,
     /// A signal handler of user code has run.
     Interrupted,
@@ -81,8 +81,8 @@ impl Direction {
     }
 }
 
-/// How many entries `poll(2)` is given at once. It refuses more than a process may have descriptors, and one descriptor may have
-/// two entries.
+/// How many entries `poll(2)` is given in one call. It refuses more than a process may have descriptors, and one descriptor may
+/// have two entries.
 const MAX_ENTRIES: usize = 256;
 
 /// Asks the kernel about descriptors, without waiting.
@@ -92,7 +92,7 @@ fn poll_now(entries: &mut [libc::pollfd]) -> io::Result<()> {
 
 fn poll_chunk(entries: &mut [libc::pollfd]) -> io::Result<()> {
     loop {
-        // SAFETY: so many entries, which live through the call.
+        // SAFETY: this many entries, which live through the call.
         let found = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, 0) };
         if found >= 0 {
             return Ok(());
@@ -104,7 +104,8 @@ fn poll_chunk(entries: &mut [libc::pollfd]) -> io::Result<()> {
     }
 }
 
-/// Waits for descriptors in the kernel, at most for so many nanoseconds, or until a signal is caught that was not looked at.
+/// Waits for descriptors in the kernel, for at most this many nanoseconds, or until there is a caught signal that was not handled
+/// yet.
 fn poll_in_place(entries: &mut [libc::pollfd], nanoseconds: Option<u64>) -> io::Result<()> {
     let time = nanoseconds.map(|nanoseconds| libc::timespec {
         tv_sec: (nanoseconds / 1_000_000_000) as _,
@@ -115,12 +116,12 @@ fn poll_in_place(entries: &mut [libc::pollfd], nanoseconds: Option<u64>) -> io::
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: a place for the set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: the first set is filled, the second is a place for one. No signal arrives between the look and the wait.
+    // SAFETY: the first set is filled, the second is a place for one. No signal arrives between the check and the wait.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
     let mut result = Ok(());
     if !spindle_reactor::signals::pending() {
         let (entries, count) = (entries.as_mut_ptr(), entries.len() as libc::nfds_t);
-        // SAFETY: so many entries, a time or none, and the mask that was replaced; all live through the call.
+        // SAFETY: this many entries, a time or none, and the mask that was replaced; all live through the call.
         if unsafe { libc::ppoll(entries, count, time, before.as_ptr()) } < 0 {
             result = Err(io::Error::last_os_error());
         }
@@ -139,7 +140,7 @@ impl WaitSet {
         WaitSet { id: Cell::new(None), external: Cell::new(0), needs_all: false }
     }
 
-    /// Returns an empty set for a coroutine that is not done before all waits in it are over.
+    /// Returns an empty set for a coroutine that is not done before all waits in it have ended.
     pub const fn for_all() -> WaitSet {
         WaitSet { id: Cell::new(None), external: Cell::new(0), needs_all: true }
     }
@@ -271,14 +272,13 @@ impl WaitSet {
         rt().reactor().record_readiness(fd, direction.interest(), Readiness::NotReady);
     }
 
-    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) or [`submit`](WaitSet::submit) whose key was signalled is over, for the
-    /// first in place of a call of
-    /// [`unwatch_descriptor`](WaitSet::unwatch_descriptor).
+    /// Notes that the wait of [`watch_used`](WaitSet::watch_used) or [`submit`](WaitSet::submit) whose key was signalled has ended,
+    /// for the first in place of a call of [`unwatch_descriptor`](WaitSet::unwatch_descriptor).
     pub fn descriptor_is_done(&self) {
         self.remove_external();
     }
 
-    /// Has a job done by a thread of the pool for files; its key is signalled when it has ended, and then
+    /// Gives a job to a thread of the pool for files; its key is signalled when it has ended, and then
     /// [`descriptor_is_done`](WaitSet::descriptor_is_done) is to be called. Returns `None` if there is no thread, and the job was
     /// dropped. `is_used` returns `true` for the keys of the caller's other waits.
     pub fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: impl Fn(Key) -> bool) -> Option<Key> {
@@ -310,7 +310,7 @@ impl WaitSet {
         self.external.set(self.external.get().saturating_sub(1));
     }
 
-    /// Returns what is known of descriptors here.
+    /// Returns the known readiness of descriptors here.
     pub fn known(&self) -> Known {
         let rt = rt();
         activate(rt);
@@ -343,7 +343,7 @@ impl WaitSet {
     }
 
     /// Waits as [`wait`](WaitSet::wait) does, with the whole process: where the coroutine cannot be suspended, or none runs any
-    /// more. Returns when one of these descriptors is ready, when the time is over, or after a signal.
+    /// more. Returns when one of these descriptors is ready, when the time has passed, or after a signal.
     ///
     /// # Errors
     /// Nothing can end the wait; or a signal handler has thrown.
@@ -371,7 +371,7 @@ impl WaitSet {
         rt().can_switch()
     }
 
-    /// Returns the key of a wait that is over, in the order in which they ended. It may be one that was left.
+    /// Returns the key of a wait that has ended, in the order in which they ended. It may be one that was left.
     pub fn next(&self) -> Option<Key> {
         rt().core.borrow_mut().next_signalled(self.existing_id()?)
     }
@@ -388,7 +388,7 @@ impl WaitSet {
         self.existing_id().is_some_and(|id| rt().core.borrow_mut().take_lost(id))
     }
 
-    /// Waits until a wait is over, unless one is, or until the deadline (see [`deadline_in`]). `name` is the name of the wait in
+    /// Waits until a wait has ended, unless one has, or until the deadline (see [`deadline_in`]). `name` is the name of the wait in
     /// diagnostics. If nothing can end one any more, that is a deadlock, as for `Async\await()`.
     ///
     /// # Errors
@@ -431,8 +431,8 @@ impl Known {
     /// Nothing is known.
     pub const NOTHING: Known = Known(None);
 
-    /// Returns whether a descriptor is ready, if that is known. That it is by its last event is said once; if nothing has used
-    /// it by the next time, it is not known: what uses it unseen would leave it ready for ever.
+    /// Returns whether a descriptor is ready, if that is known. Readiness by the last event is reported once; if nothing has used
+    /// the descriptor by the next call, its readiness is unknown, because code that uses it unseen would leave it ready for ever.
     #[inline]
     pub fn is_ready(self, fd: RawFd, direction: Direction) -> Option<bool> {
         self.0?.answer(fd, direction.interest())

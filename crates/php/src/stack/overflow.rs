@@ -7,11 +7,10 @@
 //! is closed again.
 //!
 //! C code that recurses by itself (a parser, `serialize`) does not get to such a place, and reaches what is below the
-//! reserve. If that happens in PHP's own code, the error is raised at once: the coroutine continues in [`raise`], below
-//! all that is on its stack. PHP expects an error to leave any of its functions that allocates; its heap and its tables call
-//! nothing while they are being changed, and only calls overflow a stack. In other code it is unknown what is half done
-//! and which locks are held, and the end of the request would run into that: the process ends at once, with the same
-//! message.
+//! reserve. If that happens in PHP's own code, the error is raised immediately: the coroutine continues in [`raise`], below all
+//! that is on its stack. PHP expects an error to leave any of its functions that allocates; its heap and its tables call nothing
+//! while they are being changed, and only calls overflow a stack. In other code it is unknown what is half done and which locks are
+//! held, and the end of the request would run into that: the process ends immediately, with the same message.
 //!
 //! The handler runs on an alternate stack, allocates nothing and takes no lock. All other faults go to the previous
 //! handler, and so do signals sent by processes.
@@ -46,7 +45,7 @@ struct Prepared {
     before: [Cell<libc::sigaction>; 2],
     /// The error, terminated by a zero.
     text: Cell<[u8; 160]>,
-    /// The address range of PHP's own code.
+    /// The address range of PHP's code.
     code: Cell<(usize, usize)>,
     zones: Cell<Zones>,
     /// Returns `true` if no part of the runtime is being changed.

@@ -32,7 +32,7 @@ global_asm!(
     "sub rsp, 8",
     "stmxcsr [rsp]",
     "fnstcw [rsp + 4]",
-    // Usually both coroutines have the same control words. To load them takes longer than to compare them.
+    // Usually both coroutines have the same control words. Loading them takes longer than comparing them.
     "mov eax, [rsp]",
     "mov cx, [rsp + 4]",
     "mov [rdi], rsp",
