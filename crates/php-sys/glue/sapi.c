@@ -374,7 +374,7 @@ void spindle_sapi_forget_statics(void)
 	static_count = 0;
 }
 
-/* Those of requests that have ended, to be used again: they are too large for what malloc() has at hand. */
+/* Those of requests that have ended, to be used again: they are too large for the blocks that malloc() keeps ready. */
 static spindle_sapi *spare;
 static int spare_count;
 #define MOST_SPARE 64

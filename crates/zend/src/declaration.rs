@@ -3,7 +3,7 @@
 use crate::{Call, Class, Frame, Handler, PhpResult, Thrown, Value, ValueCell, exception, globals, sys, zeroed};
 use std::{ffi::CStr, mem, ptr};
 
-/// A type in a declaration. That of a parameter is only informative, because functions check their
+/// A type in a declaration. The type of a parameter is only informative, because functions check their
 /// [`Arguments`](crate::Arguments) themselves; that of a result is checked when the function returns.
 #[derive(Clone, Copy)]
 pub struct Type(u32, Option<&'static CStr>);

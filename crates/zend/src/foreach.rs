@@ -88,7 +88,7 @@ unsafe extern "C" fn dtor(iterator: *mut sys::zend_object_iterator) {
     let data = unsafe { &raw mut (*iterator).data };
     // SAFETY: as above.
     let state = unsafe { data.read() };
-    // SAFETY: the engine calls this once, and uses the value no more.
+    // SAFETY: the engine calls this once, and does not use the value afterwards.
     drop(unsafe { Value::from_raw(state) });
 }
 

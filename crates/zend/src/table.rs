@@ -87,7 +87,7 @@ macro_rules! tables {
             /// use `self` once PHP code has run.
             pub fn clear(&self) {
                 if let Some(table) = self.0.0.take() {
-                    // SAFETY: the table is in no other hands now.
+                    // SAFETY: no other code has the table now.
                     unsafe { sys::$destroy(table.as_ptr().cast()) };
                 }
             }
@@ -170,7 +170,7 @@ impl FreeWatch {
     /// Removes all objects. The function is called for each.
     pub fn clear(&self) {
         if let Some(table) = self.table.0.take() {
-            // SAFETY: the table is in no other hands now.
+            // SAFETY: no other code has the table now.
             unsafe { sys::spindle_weak_destroy(table.as_ptr().cast()) };
         }
     }

@@ -22,7 +22,7 @@ pub struct PhpHost;
 /// The only instance. The hooks get its address.
 pub static HOST: PhpHost = PhpHost;
 
-/// How many calls that did not wait a function may make before it yields in their midst, where it would yield at its end.
+/// How many calls that did not wait a function may make before it yields between them, and not at its end as usual.
 const MAX_CALLS_IN_ONE: u32 = 2 * CALLS_PER_LOOK;
 
 fn on(blocked_on: &BlockedOn) -> WaitReason {
@@ -211,8 +211,8 @@ impl Host for PhpHost {
         classify::reads_whole(path.to_bytes())
     }
 
-    /// Returns `true` for the lock of opcache, if it is a part of PHP's program (since 8.5): it holds it while it changes
-    /// shared memory, for all coroutines, and fails if it does not get it.
+    /// Returns `true` for the lock of opcache, if it is a part of PHP's program (since 8.5): opcache holds the lock while it
+    /// changes shared memory, for all coroutines, and fails if it does not get it.
     fn locks_for_process(&self, fd: RawFd) -> bool {
         let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap_or_default();
         let name = link.as_os_str().as_bytes();

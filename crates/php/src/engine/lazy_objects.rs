@@ -1,8 +1,8 @@
 //! Lazy objects that are being initialised, and coroutines that need them meanwhile.
 //!
 //! While the coroutine in which an object's initialiser runs is suspended, the object is hidden: it has no properties,
-//! and handlers with which others wait (`glue/lazy.c`). The engine announces neither the begin nor the end of an
-//! initialisation. The begin is noticed when the coroutine is suspended in the initialiser, and the end when it is
+//! and handlers with which others wait (`glue/lazy.c`). The engine announces neither the start nor the end of an
+//! initialisation. The start is noticed when the coroutine is suspended in the initialiser, and the end when it is
 //! suspended again, or has ended, before which no other coroutine runs.
 
 use crate::c;

@@ -9,7 +9,7 @@
 //! An exception from some of this code, when a trait is loaded or a deprecation is reported, ends the request: the
 //! engine cannot undo a class that other code may have seen. So cancellations are deferred until the class is linked.
 //!
-//! The engine does not announce when linking begins or ends. The begin is noticed when an autoloader or an error
+//! The engine does not announce when linking begins or ends. The start is noticed when an autoloader or an error
 //! handler is called and the running code is a declaration. Linking has ended when the class in the table is linked, or
 //! gone.
 

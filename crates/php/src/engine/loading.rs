@@ -260,8 +260,8 @@ fn end(rt: &'static Runtime, name: Vec<u8>) {
     wake(rt, |wait| wait.target == done);
 }
 
-/// Wakes the chosen coroutines. Returns `true` if there are any. From now on they wait for no coroutine, which others
-/// may check before these run.
+/// Wakes the chosen coroutines. Returns `true` if there are any. From now on they wait for no coroutine: others may
+/// check that before they run.
 fn wake(rt: &'static Runtime, which: impl Fn(&Wait) -> bool) -> bool {
     let chosen: Vec<Ticket> = {
         let waits = STATE.waits.borrow();

@@ -94,7 +94,7 @@ impl Sched {
         })
     }
 
-    /// Ends its `run()`: the next fiber that suspends into it begins anew.
+    /// Ends its `run()`: the next fiber that suspends into it starts a new one.
     pub fn end(self: &Rc<Sched>) {
         self.is_alive.set(false);
         drop(remove(&STATE.running, &self.id.get()));

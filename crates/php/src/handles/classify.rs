@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Functions on sockets and other handles that return what is in memory, or must take effect while another call waits.
 const NEVER_WAIT: &[&str] = &["curl_multi_getcontent"];
-/// How the names of functions begin that never wait, or leave that to their trampoline.
+/// The prefix of the names of functions that never wait, or leave that to their trampoline.
 const NEVER_WAITING: &[u8] = b"curl_multi_";
 /// Functions of clients that wait for messages without having sent a request.
 const ONLY_WAIT: &[&str] = &["pgsqlgetnotify", "getnotify", "curl_multi_select", "mysqli_poll", "poll"];
@@ -288,7 +288,7 @@ pub fn is_writing_a_log() -> bool {
 }
 
 /// Returns `true` if the running function reads the file with this path from its beginning to its end and closes it:
-/// `file_get_contents()` or `file()` of this very path. By another one a wrapper may open a file of its own, and keep it.
+/// `file_get_contents()` or `file()` of this very path. For another path, a wrapper may open a file of its own and keep it.
 pub fn reads_whole(path: &[u8]) -> bool {
     let Some(function) = running_function().filter(|function| function.class().is_none()) else { return false };
     matches!(name_bytes(&function), b"file_get_contents" | b"file")

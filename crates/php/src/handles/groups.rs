@@ -64,7 +64,7 @@ pub(crate) fn unlink_stream(resource: &Resource) {
     GROUPS.resources.borrow_mut().remove(&resource.address());
 }
 
-/// Removes an object from its group, and returns that. The group keeps its user.
+/// Removes an object from its group, and returns the group. The group keeps its user.
 pub(crate) fn take(object: &Object) -> Option<usize> {
     GROUPS.objects.borrow_mut().remove(&object.address())
 }

@@ -229,8 +229,8 @@ fn wait_before_call(call: &CallRecord, frame: Frame, kind: CallKind) -> sys::spi
     if !may_be_locked(frame, kind) {
         return sys::SPINDLE_CALL_MADE;
     }
-    // While the call waits for one lock another may be taken, for which it then waits without holding any: two calls
-    // that each hold what the other one waits for would be a deadlock.
+    // While the call waits for one lock, another may be taken; it then waits for that one without holding any, since
+    // two calls that each hold what the other waits for would be a deadlock.
     while let Some((key, mode)) = first_locked(frame, kind, co) {
         if kind == CallKind::Performs && is_used_by_another(rt, co, key) {
             multi::refuse();

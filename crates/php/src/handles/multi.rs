@@ -6,8 +6,8 @@
 //! coroutine is inside a call on the handle, it reports that transfers are still running.
 //!
 //! `curl_multi_select()` does not wait inside libcurl, which refuses other calls on a handle that is waited on (since 8.15): it asks what
-//! is ready, and its trampoline waits for what libcurl would have waited for. Nothing is locked then. What other coroutines do with
-//! the transfers meanwhile ends the wait, because the descriptors that it is about are those of before.
+//! is ready, and its trampoline waits for what libcurl would have waited for. Nothing is locked then. If another coroutine changes
+//! the transfers meanwhile, the wait ends, because its descriptors are those from before the change.
 
 use crate::c;
 use crate::handles::{after_call::spindle_after_call, calls::Trampolined, classify, groups, handle_locks, polling};
@@ -191,7 +191,7 @@ fn time_of(frame: Frame) -> f64 {
     time.and_then(|time| time.as_double().or_else(|| time.as_long().map(|seconds| seconds as f64))).unwrap_or(1.0)
 }
 
-/// Records that a coroutine watches a handle no more.
+/// Records that a coroutine no longer watches a handle.
 fn leave(address: usize) {
     let mut multis = STATE.multis.borrow_mut();
     if let Some(multi) = multis.get_mut(&address) {

@@ -30,7 +30,7 @@ type Calls = *const Entry<'static>;
 /// The calls of the running context.
 static RUNNING: PhpStatic<Cell<Calls>> = PhpStatic::new(Cell::new(null()));
 
-/// Those of suspended contexts, by the addresses of these, where there are any.
+/// The calls of suspended contexts that have any, by the addresses of the contexts.
 static SUSPENDED: PhpStatic<RefCell<Vec<(usize, Calls)>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 /// Whether switches are observed.

@@ -115,7 +115,7 @@ pub fn prepare() -> Result<(), String> {
     }
     let list = engine::setting(c"async.request_statics");
     for name in list.split([',', ' ', '\n', '\t']).filter(|name| !name.is_empty()) {
-        // Shells like to replace what begins with a `$`.
+        // Shells expand what begins with a `$`.
         let Some((class, property)) = name.split_once("::$").or_else(|| name.split_once("::")) else {
             return Err(format!("async.request_statics: \"{name}\" is not of the form Class::$property"));
         };
@@ -150,8 +150,8 @@ impl Sapi {
         &*self.client
     }
 
-    /// Begins the request, which is that of the running coroutine. Reads a form that its body has. The texts are used until
-    /// [`end::forget_client`]. `buffer` is the size of the output buffer: 0 for none.
+    /// Begins the request, which is that of the running coroutine. Reads a form from its body, if there is one. The texts are used
+    /// until [`end::forget_client`]. `buffer` is the size of the output buffer: 0 for none.
     ///
     /// # Safety
     /// The texts stay until [`end::forget_client`] was called.

@@ -32,7 +32,7 @@ fn observers() -> impl Iterator<Item = (String, String)> {
     .into_iter()
 }
 
-/// Returns the rows about the kernel, whose features are tried out.
+/// Returns the rows about the kernel, whose features are tested for this.
 pub fn kernel() -> Vec<(String, String)> {
     let row = |name: &str, outcome: Result<(), i32>, needed: bool, since: &str, about: &str| {
         let word = if needed { "missing" } else { "absent" };

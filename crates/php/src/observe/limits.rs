@@ -23,7 +23,7 @@ use std::time::Duration;
 /// How long the process may take to get to a second signal.
 const LATE: u64 = 1_000_000_000;
 
-/// How long the thread waits until PHP code has said where it is.
+/// How long the thread waits for PHP code to report its position.
 const ANSWER: Duration = Duration::from_millis(300);
 
 /// The longest interval, which is that of a process that is told to end.

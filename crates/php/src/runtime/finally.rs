@@ -20,7 +20,7 @@ pub fn register(rt: &'static Runtime, this: &CoroutineObject, closure: &Object) 
     if co == NO_SLOT || rt.core.borrow().state(co) == State::Done {
         queue(rt, this);
     } else {
-        // Its end looks for callbacks only where there is a context, which they may use: others have nothing to look for.
+        // Its end looks for callbacks only if it has a context, which they may use: so one is created here.
         drop(context::of_coroutine(this));
     }
 }

@@ -64,7 +64,8 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Allows switches again after a fatal error that has ended code of one coroutine alone: what had forbidden them was left.
+/// Allows switches again after a fatal error that has ended code of one coroutine alone: the sections that forbade them have been
+/// left.
 pub fn survived() {
     GATE.closed.set(GATE.closed.get() & FOR_GOOD);
     publish();

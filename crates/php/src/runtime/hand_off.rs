@@ -16,7 +16,7 @@ pub struct Waker(Ticket);
 
 impl Waker {
     /// Ends the wait. Returns `false` if it has ended, or is about to end by something else: what was to be handed over
-    /// goes to another one. Runs no other code.
+    /// goes to another coroutine. Runs no other code.
     #[inline]
     pub fn wake(self) -> bool {
         existing().is_some_and(|rt| rt.core.borrow_mut().wake(self.0))

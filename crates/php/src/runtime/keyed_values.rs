@@ -16,7 +16,7 @@ use std::cell::RefCell;
 pub struct KeyedValues {
     names: NameTable,
     objects: WeakTable,
-    /// That of the code that has set the last value: their destructors run with it.
+    /// The error handling of the code that has set the last value: the destructors of the values run with it.
     errors: RefCell<Option<ErrorHandling>>,
 }
 

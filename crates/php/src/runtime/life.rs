@@ -112,8 +112,8 @@ pub(super) fn give_up(ctx: &Ctx, this: &CoroutineObject, exception: &mut Option<
     }
     surviving(|| this.inherited.release_sapi());
     ends::announce_body_end(ctx.id.get());
-    // What is left is released here, where warnings of it reach the error handler of user code; and what code that
-    // `isolation::end` calls has left, at the moment `ended`.
+    // Remaining values are released here, where their warnings reach the error handler of user code. What the code that
+    // `isolation::end` calls leaves is released at the moment `ended`.
     ends::announce(ctx.id.get());
     if sapi::live().is_some() {
         while !sapi::guarded(isolation::end) {
@@ -214,8 +214,8 @@ fn call(this: &CoroutineObject) -> Value {
     } else {
         make(&mut fci, fcc);
     }
-    // A signal that came while the function ran is handled in this coroutine, also where the function ends without another look
-    // for it, as by an exception. Later releases of PHP do this themselves; 8.2.32 leaves it to the code that runs next.
+    // A signal that came while the function ran is handled in this coroutine, even where the function ends without checking for it
+    // again, as by an exception. Later releases of PHP do this themselves; 8.2.32 leaves it to the code that runs next.
     park::serve_interrupt();
     result
 }

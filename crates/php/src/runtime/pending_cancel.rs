@@ -1,5 +1,5 @@
 //! Cancellations of coroutines that are in C code: its calls fail until it returns to PHP code, where the exception is thrown. The
-//! core keeps how far a cancellation is, and its reason; here is what that means for the calls of C code.
+//! core keeps the progress of a cancellation and its reason; this file has what that means for the calls of C code.
 
 use crate::c;
 use crate::runtime::{
@@ -99,8 +99,8 @@ pub fn refresh_checks(ctx: &Ctx) {
     c::spindle_check_after.set(u32::from(ctx.failing.are_on()));
 }
 
-/// Takes the cancellation for which the running coroutine must not begin to wait, wherever that is: in the core only, or in its C
-/// code, whose calls work again.
+/// Takes the cancellation because of which the running coroutine must not begin to wait, wherever it is: only in the core, or
+/// already in its C code, whose calls then work again.
 #[cold]
 pub fn take(rt: &'static Runtime) -> Option<Owned<Object>> {
     let ctx = rt.context();

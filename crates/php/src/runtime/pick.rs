@@ -156,7 +156,7 @@ impl Runtime {
         }
     }
 
-    /// Returns how often a coroutine was picked: what has not changed says that no other one has run.
+    /// Returns how often a coroutine was picked: while the number stays the same, no other coroutine has run.
     pub fn picks(&self) -> u32 {
         self.picks.get()
     }

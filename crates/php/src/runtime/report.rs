@@ -72,7 +72,7 @@ pub fn add(rt: &'static Runtime, exception: Owned<Object>, about: Option<&Corout
 }
 
 /// Adds an exception with which user code asks for a shutdown. If a handler asks with it, or was called with it or with what it
-/// wraps, PHP reports it itself: the handler would ask again, without end. What will be reported or was is not added again.
+/// wraps, PHP reports it itself: the handler would ask again, without end. What has been or will be reported is not added again.
 pub fn add_asked(rt: &'static Runtime, exception: &Object, about: &CoroutineObject) {
     let original = cancellation::original(rt, exception);
     let is_same = |report: &Report| cancellation::original(rt, &report.exception) == original;
@@ -100,7 +100,7 @@ fn report_at_once(rt: &'static Runtime, mut report: Report) {
 }
 
 /// Returns `true` if a handler of `set_exception_handler()` runs, or was called with this exception or with one that it wraps.
-/// What a cancellation has behind it, which is the runtime's doing, is not wrapped.
+/// The failure behind a cancellation, which the runtime has put there, does not count as wrapped.
 pub fn was_handed(rt: &'static Runtime, exception: Option<&Object>) -> bool {
     let wraps = |exception| {
         let (first, rest) = (exception::chain(exception).take(1), exception::chain(exception).skip(1));

@@ -41,7 +41,7 @@ pub struct Runtime {
     pub(crate) groups: Groups,
     /// Failures that nothing handles, to be reported.
     pub(crate) reports: Reports,
-    /// Exceptions that user code has handed in to cancel with, and their previous ones then.
+    /// Exceptions with which user code has cancelled, and their previous ones at that time.
     pub(crate) given: Notes,
     /// Copies of exceptions that coroutines were cancelled with, and their originals.
     pub(crate) copies: Notes,

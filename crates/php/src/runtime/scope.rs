@@ -493,7 +493,8 @@ pub fn make_inner(rt: &'static Runtime, parent: ScopeId) -> (ScopeId, Rc<Record>
     (id, record)
 }
 
-/// A part has no more use for a scope that it has made. User code may have got an object for it, which holds it then.
+/// Lets go of a scope that a part has made and no longer needs. User code may have got an object for it, which then
+/// holds it.
 pub fn let_go(id: ScopeId) {
     let Some(rt) = scheduler::existing() else { return };
     let held = |rt: &'static Runtime| {

@@ -23,7 +23,7 @@ const HANDLER_DELAY: u64 = 10_000_000;
 pub(crate) struct SignalTarget {
     co: CoroutineId,
     id: u64,
-    /// When this time has come, the handler runs in whichever coroutine is running.
+    /// From this time on, the handler runs in whichever coroutine is running.
     until: u64,
     /// The handlers were deferred when the engine was about to run them in another coroutine.
     deferred: bool,

@@ -47,7 +47,7 @@ pub fn scope_is_open(rt: &Runtime) -> Result<(), Thrown> {
     this_scope_is_open(rt, current)
 }
 
-/// Checks that this scope, which may be gone, is not closed for coroutines that its own spawn.
+/// Checks that this scope, which may be gone, is not closed for coroutines that its own coroutines spawn.
 ///
 /// # Errors
 /// The scope is closed.

@@ -70,7 +70,7 @@ pub fn install(low: usize, zones: Zones, mapped: usize) -> Result<Kind, i32> {
     if map(low - zones.bytes(), zones.bytes()) { Ok(Kind::Mapped) } else { Err(errno()) }
 }
 
-/// Guards pages, of which some may be guarded already. Returns `false` if the kernel refuses. Can be called in a signal
+/// Guards pages, some of which may be guarded already. Returns `false` if the kernel refuses. Can be called in a signal
 /// handler, after [`install`].
 pub fn close(start: usize, bytes: usize) -> bool {
     advise(start, bytes) || map(start, bytes)
@@ -96,7 +96,7 @@ fn map(start: usize, bytes: usize) -> bool {
     memory::protect(start, bytes, libc::PROT_NONE)
 }
 
-/// Returns how stacks are guarded on this kernel, by a guard that is installed and removed.
+/// Returns how stacks are guarded on this kernel; to find out, installs a guard and removes it.
 ///
 /// # Errors
 /// An `errno`: it cannot be tried, or no guard can be installed.

@@ -30,7 +30,7 @@ use std::mem::transmute;
 use std::ptr::{null, null_mut};
 use std::slice;
 
-/// A stack that is left with so little still counts as overflowed: the code that closes the reserve must not need it.
+/// A stack that has only this much left still counts as overflowed: the code that closes the reserve must not need it.
 const NEAR_END: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
 /// What is opened below the reserve for PHP's error handling.
