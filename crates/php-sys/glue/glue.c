@@ -1452,7 +1452,7 @@ static ZEND_INI_MH(on_fiber_api)
 	return SUCCESS;
 }
 
-/* Which code knows the Fiber of a coroutine. */
+/* The code that knows the Fiber of a coroutine. */
 static ZEND_INI_MH(on_fiber_identity)
 {
 	spindle_settings.fiber_identity = new_value; /* the entry holds it */

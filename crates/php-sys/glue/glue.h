@@ -21,7 +21,7 @@ typedef enum spindle_flags {
 	SPINDLE_FLAGS_NEVER,
 } spindle_flags;
 
-/* What is known of an internal function. Its address is in the function's reserved slot; without one, nothing is
+/* Data about an internal function. Its address is in the function's reserved slot; if the slot is empty, nothing is
  * known. */
 typedef struct spindle_call_info {
 	zif_handler handler; /* the original, if it is trampolined */
@@ -42,7 +42,7 @@ void spindle_marks_restore(spindle_marks **marks);
 void spindle_marks_forget(spindle_marks **marks);
 
 #ifdef SPINDLE_LAZY_OBJECTS
-/* What is put aside of an object while the coroutine that initializes it is suspended (see lazy.c). */
+/* The part of an object that is put aside while the coroutine that initializes it is suspended (see lazy.c). */
 typedef struct spindle_lazy {
 	zval *values;
 	HashTable *properties;
@@ -437,7 +437,8 @@ bool spindle_stream_is_in_memory(zval *value); /* php://memory and php://temp */
 int spindle_stream_to_poll(zval *resource, bool reads);
 /* Does the same for sockets without TLS, without running other code; returns false for everything else. */
 bool spindle_socket_to_poll(zval *resource, bool reads, int *descriptor);
-/* Whether PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals itself. */
+/* Returns true if PHP code has set no handler for a signal. With ZEND_SIGNALS the engine catches some signals
+ * itself. */
 bool spindle_signal_is_default(int signal);
 
 /* The mark of a type that is given by a class's name, in declarations of functions. */

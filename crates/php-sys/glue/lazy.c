@@ -2,7 +2,7 @@
  * Lazy objects (PHP 8.4) whose initializer's coroutine is suspended.
  *
  * The engine clears an object's lazy flags before it calls the initializer: to the code that this calls, the object is an
- * ordinary one with some properties missing. To other coroutines it must not be. So while its coroutine is suspended,
+ * ordinary one with some properties missing. Other coroutines must not see it so: while its coroutine is suspended,
  * the object has no properties, and handlers that wait. The properties are put back when the coroutine is resumed.
  *
  * The engine keeps its data about a lazy object (`EG(lazy_objects_store)`, by the object's number) until the object is
@@ -177,7 +177,7 @@ int spindle_lazy_compare(zval *one, zval *other)
 	return zend_std_compare_objects(one, other);
 }
 
-/* What is put aside is alive: the collector finds no references to it. */
+/* The part that is put aside is alive: the collector finds no references to it. */
 static HashTable *get_gc(zend_object *object, zval **values, int *count)
 {
 	*values = NULL;

@@ -15,8 +15,8 @@
 # define WITH_SESSION
 #endif
 
-/* Whole fields of the engine's globals that belong to a request: the macro of the globals, and the field. What they share
- * (settings, handlers of content types) is not here. */
+/* Whole fields of the engine's globals that belong to a request: the macro of the globals, and the field. Fields that requests
+ * share (settings, handlers of content types) are not here. */
 #define FIELDS(FIELD) \
 	FIELD(SG, server_context) \
 	FIELD(SG, request_info) \
@@ -45,14 +45,14 @@
 	FIELD(EG, exit_status) \
 	PARSING_FIELDS(FIELD)
 
-/* What request_parse_body() was called with, while it reads. */
+/* The arguments of request_parse_body(), while it reads. */
 #ifdef SPINDLE_REQUEST_PARSE_BODY
 # define PARSING_FIELDS(FIELD) FIELD(SG, request_parse_body_context)
 #else
 # define PARSING_FIELDS(FIELD)
 #endif
 
-/* Those of ext/session. Its settings are those of the process. */
+/* The fields of ext/session. Its settings are those of the process. */
 #define SESSION_FIELDS(FIELD) \
 	FIELD(id) \
 	FIELD(mod) \
@@ -129,7 +129,7 @@ static spindle_sapi *last, *running;
 static unsigned int (*input_filter)(int arg, const char *var, char **val, size_t val_len, size_t *new_val_len);
 static unsigned int (*input_filter_init)(void);
 
-/* What getenv() asks before the environment. */
+/* The function that getenv() asks before the environment. */
 static char *(*other_getenv)(const char *name, size_t length);
 static bool has_getenv;
 
@@ -374,7 +374,8 @@ void spindle_sapi_forget_statics(void)
 	static_count = 0;
 }
 
-/* Those of requests that have ended, to be used again: they are too large for the blocks that malloc() keeps ready. */
+/* The structures of requests that have ended, to be reused: they are too large for the blocks that malloc() keeps
+ * ready. */
 static spindle_sapi *spare;
 static int spare_count;
 #define MOST_SPARE 64
@@ -676,7 +677,7 @@ void spindle_sapi_end_buffers(void)
 	leave_function(&frame);
 }
 
-/* Sends the headers. What is printed afterwards goes nowhere. */
+/* Sends the headers. Output that follows is dropped. */
 void spindle_sapi_end_output(void)
 {
 	zend_execute_data frame;
@@ -1009,7 +1010,7 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 /* --- time limits ------------------------------------------------------------------------------------------------------ */
 
 /* PHP's time limit is a timer of the process, which would end whatever runs when it expires. While a server runs there is none, and a
- * limit that is set belongs to what has set it: see observe/limits.rs. */
+ * limit belongs to the code that has set it: see observe/limits.rs. */
 static zend_ini_entry *time_setting;
 static bool (*set_limit)(zend_long seconds);
 static __typeof__(((zend_ini_entry *) 0)->on_modify) set_timer;

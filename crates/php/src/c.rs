@@ -1,5 +1,5 @@
 //! Functions and variables of C that are sound for all arguments that these types allow: of the C glue, the engine and
-//! the C library. The comment before each group says why. Those that have nothing to do with coroutines are in
+//! the C library. The comment before each group says why. Functions that have nothing to do with coroutines are in
 //! `spindle_zend`; all others are called through `sys` and `libc`.
 
 use spindle_php_sys as sys;
@@ -28,7 +28,7 @@ impl Marks {
     }
 }
 
-/// What is put aside of a hidden lazy object. Only `lazy.c` knows the contents.
+/// The part of a hidden lazy object that is put aside. Only `lazy.c` knows the contents.
 #[cfg(lazy_objects)]
 #[derive(Clone, Copy)]
 #[repr(transparent)]

@@ -1,8 +1,8 @@
 //! The Fibers draft beside PHP's own `Fiber`: schedulers in PHP code, and the fibers that suspend into them.
 //!
-//! What suspends into a scheduler is a coroutine: one that `Fiber::create()` has made, main's, or any other. The `run()` of
-//! a scheduler runs in a coroutine, too. Control passes between them by waking and parking, so a fiber or a scheduler
-//! that blocks suspends only itself. The scheduler waits in `start()` and `resume()` until the fiber suspends or ends.
+//! Only coroutines suspend into a scheduler: one that `Fiber::create()` has made, main's, or any other. The `run()` of a scheduler
+//! runs in a coroutine, too. Control passes between them by waking and parking, so a fiber or a scheduler that blocks suspends only
+//! itself. The scheduler waits in `start()` and `resume()` until the fiber suspends or ends.
 //!
 //! ```text
 //!   suspend(enqueue, S): the fiber parks in `resumed`; S, if it waits in `turn`, continues
@@ -271,7 +271,7 @@ fn wait_for_resume(rt: &'static Runtime, draft: &Draft, name: &'static str) -> P
     if sent.is_err() {
         draft.leave(); // it was cancelled
         draft.hold(rt);
-        // What it was resumed with after that is for this suspension only.
+        // A value with which it was resumed after that is for this suspension only.
         let lost = draft.sent.take();
         exception::put_aside(|| drop(lost));
     }

@@ -7,7 +7,7 @@ use crate::{Object, Owned, Thrown, Value, c, exception, sys};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Generator(Owned<Object>);
 
-/// What a generator has done when it was resumed.
+/// The outcome of resuming a generator.
 pub enum Resumed {
     /// It has yielded this value.
     Yielded(Value),

@@ -64,7 +64,7 @@ fn let_others_run(rt: &'static Runtime) {
     set_errno(error);
 }
 
-/// Lets other coroutines run after a number of calls that never wait. Those on streams of user code do so at the end of the
+/// Lets other coroutines run after a number of calls that never wait. Calls on streams of user code do so at the end of the
 /// function, and only if it polls, selects, or has made very many.
 #[inline(never)]
 fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {

@@ -13,10 +13,10 @@ use std::ptr::{null, null_mut};
 /// The patcher of the process, created at the first `spawn`.
 static PATCHER: PhpStatic<RefCell<Option<Patcher>>> = PhpStatic::new(RefCell::new(None));
 
-/// What is patched before the first `spawn`.
+/// The entries that are patched before the first `spawn`.
 struct Early {
     patcher: Patcher,
-    /// What could not be patched, until the first `spawn` reports it.
+    /// Messages for entries that could not be patched, until the first `spawn` reports them.
     errors: Vec<String>,
 }
 

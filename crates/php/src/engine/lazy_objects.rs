@@ -23,7 +23,7 @@ struct Initialising {
     /// The coroutine. `None` in the child of a fork, for a coroutine of the parent, which does not run here.
     co: Option<CoroutineId>,
     object: Owned<Object>,
-    /// What is put aside while the object is hidden.
+    /// The part of the object that is put aside while it is hidden.
     aside: Cell<c::Lazy>,
 }
 

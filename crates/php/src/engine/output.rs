@@ -3,9 +3,9 @@
 //! SAPIs keep output for the client in buffers of their own, and continue with these after a write that waits: if the
 //! coroutine were suspended there, the output of others could be lost or inserted in the middle. So all coroutines wait
 //! for a slow client. The command line writes without a buffer, to pipes and terminals: there only the writing
-//! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`). What others write meanwhile waits until
-//! it is done ([`turns`]). PHP takes a write that fails for an abort by the client, and ends the program: so a cancellation is deferred
-//! until all is written, also where it makes other calls fail already.
+//! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`). Writes of others wait until it is done
+//! ([`turns`]). PHP takes a write that fails for an abort by the client, and ends the program: so a cancellation is deferred until
+//! all is written, also where it makes other calls fail already.
 //!
 //! Output of a coroutine that belongs to a native PHP request goes to that request's client.
 

@@ -111,7 +111,7 @@ fn refuse(file: &Str, text: &[u8], error: SyntaxError) {
     source::throw_parse_error(file, line, &message);
 }
 
-/// What is compiled in place of a string.
+/// The source that is compiled in place of a string.
 pub enum Source {
     /// The string itself.
     Same,

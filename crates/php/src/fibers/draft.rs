@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::{Rc, Weak};
 
-/// What a fiber is.
+/// The kind of a fiber.
 pub enum Kind {
     /// `Fiber::create()` has made it.
     Created,
@@ -103,7 +103,7 @@ impl Queue {
 
 /// A fiber.
 pub struct Draft {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its coroutine, once there is one.
     pub co: Cell<CoroutineId>,

@@ -31,7 +31,7 @@ pub struct Sched {
     pub is_released: Cell<bool>,
     /// Its fiber, if code has asked for it.
     pub reflected: RefCell<Option<Rc<Draft>>>,
-    /// By the number of entries that there were then.
+    /// The suspended fibers, by the value of `entered` when each has suspended.
     suspended: RefCell<BTreeMap<u64, Rc<Draft>>>,
     /// The id of the coroutine of `run()`.
     id: Cell<u64>,

@@ -33,7 +33,7 @@ const ACCEPTS_SIGNALS_ONLY: &[&str] = &["zmq"];
 /// Functions of the kind `Exclusive` may be there: their extension has been looked up.
 static ANY_EXCLUSIVE: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
-/// What is known of an extension, determined once for all its functions.
+/// Data about an extension, determined once for all its functions.
 pub(crate) struct Module {
     pub(crate) extension: Option<Extension>,
     name: String,
@@ -129,7 +129,7 @@ pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKin
     }
 }
 
-/// What is known of an extension.
+/// Data about an extension.
 #[derive(Clone, Copy)]
 struct About {
     /// The key of the whole extension.
@@ -305,8 +305,8 @@ pub fn reads_whole(path: &[u8]) -> bool {
 pub(crate) fn extension_of(object: &Object) -> Option<Extension> {
     let class = object.class().and_parents().find(|class| class.is_internal())?;
     let extension = class.extension();
-    // The connections of a pool are handles of the extension whose class theirs extends. That one may be extended further if it
-    // is no handle itself.
+    // The connections of a pool are handles of the extension whose class theirs extends. Their classes are final: a class of this
+    // module that code may extend is no connection.
     let is_connection = is_spindle(extension) && class.raw().ce_flags & sys::ZEND_ACC_FINAL != 0;
     match class.parent().filter(|_| is_connection) {
         Some(base) => base.extension(),

@@ -39,7 +39,7 @@ struct Block {
 
 struct Matches {
     block: Cell<Option<Block>>,
-    /// The number of calls in progress. Those that a bailout has ended are counted until the request ends.
+    /// The number of calls in progress. Calls that a bailout has ended are counted until the request ends.
     in_progress: Cell<u32>,
     /// The mark has been set here.
     is_marked: Cell<bool>,

@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 use std::ffi::c_short;
 use std::os::fd::RawFd;
 
-/// How many handles a coroutine knows before it forgets those that nothing is known of.
+/// How many handles a coroutine knows before it forgets those without data.
 const MANY: usize = 16;
 
-/// What is known of a handle, by its address.
+/// Data about a handle, by its address.
 #[derive(Default)]
 struct Multi {
     /// How many transfers ran at the end of the last call of `curl_multi_exec()`.
@@ -43,7 +43,7 @@ struct Multi {
     watching: u32,
 }
 
-/// What a call of `curl_multi_select()` would have waited for.
+/// The wait that a call of `curl_multi_select()` would have made.
 #[derive(Default)]
 struct Wait {
     fds: Vec<(RawFd, c_short)>,

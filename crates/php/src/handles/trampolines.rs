@@ -31,7 +31,7 @@ pub use crate::handles::calls::{put_list as put_calls, take_list as take_calls};
 /// functions, and are called until the end of the process.
 static INFOS: PhpStatic<RefCell<Vec<&'static CallInfo>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-/// The request has called `dl()`. What that has loaded is unloaded after the request.
+/// The request has called `dl()`. Extensions that it has loaded are unloaded after the request.
 static HAS_LOADED: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// Forgets the extensions of the last request, which are unloaded. At a request's start.

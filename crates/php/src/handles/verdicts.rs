@@ -15,7 +15,7 @@ pub(crate) enum Verdict {
     Free,
     /// They may wait, but keep nothing outside of their own stack while they do.
     Plain,
-    /// What they use is in handles: the objects of the extension and the resources among their arguments.
+    /// They use only handles: the objects of the extension and the resources among their arguments.
     Handles,
     /// Unknown.
     Alone,

@@ -33,7 +33,7 @@ static RUNNING: PhpStatic<Cell<Calls>> = PhpStatic::new(Cell::new(null()));
 /// The calls of suspended contexts that have any, by the addresses of the contexts.
 static SUSPENDED: PhpStatic<RefCell<Vec<(usize, Calls)>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
-/// Whether switches are observed.
+/// Set once switches are observed.
 static IS_OBSERVER: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// Makes a call, whose state is exchanged whenever its stack is suspended before it returns.

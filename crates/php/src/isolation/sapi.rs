@@ -225,7 +225,7 @@ pub mod end {
         c::spindle_sapi_end_buffers();
     }
 
-    /// Sends its headers. What it prints afterwards goes nowhere.
+    /// Sends its headers. Output that follows is dropped.
     pub fn end_output() {
         c::spindle_sapi_end_output();
     }

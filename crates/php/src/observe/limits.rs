@@ -32,7 +32,7 @@ const LONGEST: Duration = Duration::from_millis(500);
 /// The shortest one.
 const SHORTEST: Duration = Duration::from_millis(10);
 
-/// What has run since the scheduler was last returned to, as far as it was seen.
+/// The code that has run since the last return to the scheduler, as far as it was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
     /// For how long, in nanoseconds.
@@ -41,19 +41,19 @@ pub struct Stretch {
     pub computed: u64,
 }
 
-/// What a part knows of the coroutine that runs.
+/// The functions by which a part checks the running coroutine.
 #[derive(Clone, Copy)]
 pub struct Looks {
     /// Checks whether its time has passed. PHP code was interrupted: an exception may be thrown there, by [`throw_cancellation`]
     /// and [`end_coroutine`].
     pub look: fn(Stretch),
-    /// Sets how many seconds it may compute; 0 for no limit. Returns `false` if that is not its own.
+    /// Sets how many seconds the running coroutine may compute; 0 for no limit. Returns `false` if it has no limit of its own.
     pub limit: fn(i64) -> bool,
     /// Says in a few words what it does.
     pub describe: fn() -> Option<String>,
 }
 
-/// What both threads share.
+/// The data that both threads share.
 #[derive(Default)]
 struct Board {
     is_due: AtomicBool,

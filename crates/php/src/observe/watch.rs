@@ -228,7 +228,7 @@ enum Entry<'a> {
     Text(&'a str),
 }
 
-/// Appends a line to the file of `async.block_log`, a JSON object. That may fail: a diagnostic must not disturb.
+/// Appends a line to the file of `async.block_log`, a JSON object. Errors are ignored: a diagnostic must not disturb.
 fn log(entries: &[(&str, Entry<'_>)]) {
     let path = engine::setting(c"async.block_log");
     if path.is_empty() {

@@ -40,7 +40,7 @@ pub enum Wants {
     Unknown,
     /// The completion of this; of a coroutine also what it holds or loads.
     Target(Target),
-    /// What other coroutines hold.
+    /// Something that other coroutines hold.
     Held(Holders),
     /// One of the targets to which it has subscribed.
     Subscribed,

@@ -1,6 +1,6 @@
 //! Callbacks for the end of a coroutine. They run on its own stack after its body, before it is complete: as the coroutine, with
-//! its context, its locks, and its state of the engine. Those registered later are called by a runner, and so are those
-//! of a coroutine that has never had a stack.
+//! its context, its locks, and its state of the engine. Callbacks registered later are called by a runner, and so are those of a
+//! coroutine that has never had a stack.
 
 use crate::isolation::sapi;
 use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};

@@ -88,7 +88,7 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
     let outcome = outcome_of(rt, co, exception.as_deref());
     this.exception.set(exception);
     this.ctx.set(None);
-    // What the end of the coroutine spawns belongs to its request, too.
+    // Coroutines that its end spawns belong to its request, too.
     let sapi = this.inherited.take_sapi();
     failure::finish(rt, this, outcome);
     drop(sapi);

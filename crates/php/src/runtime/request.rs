@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct Request {
-    /// The script's own code has ended. What its coroutines do then is a matter of `core`'s `Lifecycle`.
+    /// The script's own code has ended. `core`'s `Lifecycle` decides what its coroutines do then.
     script_ended: Cell<bool>,
     /// The number of requests that have begun.
     number: Cell<u64>,

@@ -192,7 +192,7 @@ fn do_work(rt: &'static Runtime, job: &Job) {
     match &*work {
         Work::CallbacksOf(list, of) => {
             failure::call_back(list, |callback| drop(engine::call(callback, &mut [of.object().into()])));
-            // What they have put there.
+            // The values that they have put there.
             if !exception::is_exit_in_flight() {
                 exception::put_aside(|| context::coroutine_ends(of));
             }

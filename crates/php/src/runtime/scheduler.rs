@@ -1,5 +1,5 @@
-//! The runtime: binds the core's decisions to stacks, the engine's state and the reactor. What its coroutines do is in files of
-//! their own: [`park`](super::park), [`pick`](super::pick) and [`switch`](super::switch).
+//! The runtime: binds the core's decisions to stacks, the engine's state and the reactor. The work of its coroutines is in files of
+//! its own: [`park`](super::park), [`pick`](super::pick) and [`switch`](super::switch).
 //!
 //! Borrows of the cells here are short: none is held across a switch or a call that can run PHP code.
 
@@ -35,7 +35,7 @@ pub struct Runtime {
     /// The objects of coroutines by slot. All are alive: an object that is freed removes itself. Until a coroutine is complete,
     /// the runtime owns one reference to its object.
     pub(super) objects: RefCell<Vec<Option<NonNull<CoroutineObject>>>>,
-    /// What is kept of scopes, by slot.
+    /// The records of scopes, by slot.
     pub(crate) scopes: RefCell<Vec<Option<Rc<Record>>>>,
     /// User code's groups.
     pub(crate) groups: Groups,
@@ -64,7 +64,7 @@ pub struct Runtime {
 /// The runtime of this request.
 static RUNTIME: PhpStatic<Cell<Option<NonNull<Runtime>>>> = PhpStatic::new(Cell::new(None));
 
-/// What the last request has left for the next.
+/// The part of the last request's runtime that is left for the next.
 static KEPT: PhpStatic<Cell<Option<Kept>>> = PhpStatic::new(Cell::new(None));
 
 /// Returns the runtime, if this request has one.

@@ -15,7 +15,7 @@ pub struct SignalWait {
     signal: i32,
     /// The arrival.
     pub completion: Completion,
-    /// What is called at each arrival, if it is not to be complete after the first one.
+    /// The function that is called at each arrival, if the wait is not complete after the first one.
     each: Option<Box<dyn Fn()>>,
 }
 

@@ -10,7 +10,7 @@ use spindle_zend::Thrown;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// The tickets of parked coroutines. Those of previous requests are void.
+/// The tickets of parked coroutines. Tickets of previous requests are void.
 pub struct Tickets {
     list: RefCell<VecDeque<Ticket>>,
     request: Cell<u64>,

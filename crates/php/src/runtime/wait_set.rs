@@ -423,7 +423,8 @@ impl WaitSet {
     }
 }
 
-/// What is known of the readiness of descriptors without asking the kernel: nothing where the running code cannot be suspended.
+/// The readiness of descriptors as far as it is known without asking the kernel: not at all where the running code cannot be
+/// suspended.
 #[derive(Clone, Copy)]
 pub struct Known(Option<&'static Reactor>);
 

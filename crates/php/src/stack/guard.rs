@@ -40,7 +40,7 @@ impl Zones {
 /// How a guard is implemented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// By an advice to the kernel.
+    /// By advice to the kernel.
     Advised,
     /// By a mapping without access.
     Mapped,
@@ -49,7 +49,7 @@ pub enum Kind {
 const UNKNOWN: u8 = 0;
 const ADVICE_WORKS: u8 = 1;
 const NO_ADVICE: u8 = 2;
-/// What is known of the kernel's support.
+/// The kernel's support, as far as it is known.
 static ADVICE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Guards a stack that begins at `low`, above its zones, in a writable mapping. `mapped` is the number of guards that are

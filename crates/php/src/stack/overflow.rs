@@ -33,7 +33,7 @@ use std::slice;
 /// A stack that has only this much left still counts as overflowed: the code that closes the reserve must not need it.
 const NEAR_END: usize = 16 * 1024;
 const ALTERNATE: usize = 64 * 1024;
-/// What is opened below the reserve for PHP's error handling.
+/// How much is opened below the reserve for PHP's error handling.
 const ERROR_ROOM: usize = 64 * 1024;
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 

@@ -5,8 +5,8 @@
 //!   │ unused  │  guard  │ C stack, grows down ◄──────────── │ Ctx │ VM stack page, grows up ──► │
 //!   │  guard  │ reserve │ the same after an overflow         one 4K page
 //! ```
-//! What a parked coroutine uses of both stacks is usually in one page. Its offset in the page varies by slot, so that
-//! thousands of coroutines do not compete for the same cache sets.
+//! The parts of both stacks that a parked coroutine uses are usually in one page. Its offset in the page varies by
+//! slot, so that thousands of coroutines do not compete for the same cache sets.
 //!
 //! A deep stack costs address space, and page tables: 4 KiB for each 2 MiB in which anything is touched or guarded.
 //! Large slots are therefore placed so that the guard of one and the top of the one below it share 2 MiB.
@@ -376,7 +376,7 @@ fn table(page: usize) -> usize {
     page * (page / size_of::<usize>())
 }
 
-/// Maps `bytes`, of which the first `guarded` end where a page of page tables ends. Also fails if that would leave too
+/// Maps `bytes`, of which the first `guarded` end where a page of page tables ends. Fails, too, if that would leave too
 /// little to other code.
 fn reserve(bytes: usize, guarded: usize, page: usize) -> Result<usize, i32> {
     let mapped = bytes + table(page) + reserved_space();
