@@ -395,8 +395,8 @@ void spindle_parse_error(zend_string *file, uint32_t line, const char *message);
 bool spindle_closure_of(zval *callee, zval *of, zval *closure);
 /* Returns the target of a closure. */
 void spindle_resolve_closure(zend_object *closure, zend_class_entry **scope, zend_function **function, zend_object **object);
-/* Returns __call() or __callStatic() of the class, for the function of a closure of a method that does not exist;
- * else NULL. */
+/* Returns the class's __call() or __callStatic() if this is the function of a closure of a nonexistent method; else
+ * NULL. */
 zend_function *spindle_magic_method(const zend_function *function);
 /* Returns the two arguments for such a method: the name, and an array of the arguments of a call of an internal
  * function. */

@@ -672,8 +672,8 @@ pub fn sleep(time: Duration) -> Result<(), Thrown> {
 }
 
 /// A descriptor that coroutines wait for, such as a socket in non-blocking mode: try a call, and if it would block,
-/// wait and try again. This type is needed because the event loop does not observe what Rust code does with a
-/// descriptor, as it does with PHP's.
+/// wait and try again. This type is needed because the event loop does not observe the calls of Rust code on a
+/// descriptor, as it does those of PHP.
 pub struct AsyncFd<T: AsFd>(T, PhantomData<*mut ()>);
 
 impl<T: AsFd> AsyncFd<T> {

@@ -53,8 +53,8 @@ unsafe extern "C" {
 }
 
 declare! {
-    // Strings. A new one is never null: the engine ends the request rather than that. They are read for as many bytes as is
-    // said.
+    // Strings. A new one is never null: the engine ends the request rather than that. As many bytes of them are read as the call
+    // says.
     pub unsafe fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
     pub unsafe fn spindle_string_intern(text: *const u8, length: usize) -> Owned<Str>;
     pub safe fn spindle_string_release(string: ManuallyDrop<Owned<Str>>);

@@ -216,7 +216,7 @@ impl Frame {
             sys::ZEND_DECLARE_ANON_CLASS => 0,
             _ => return None,
         };
-        // SAFETY: the operands of these instructions are constants; behind the name of a class stands the key.
+        // SAFETY: the operands of these instructions are constants; the key follows the name of a class.
         let constant = |operand, distance| unsafe { self.constant(operand, distance) }.as_str();
         let has_parent = u32::from(instruction.op2_type) == sys::IS_CONST;
         let parent = if has_parent { constant(instruction.op2, 0) } else { None };

@@ -42,8 +42,8 @@ fn cancelled() -> Wake {
 }
 
 /// Handles a cancellation that came when a call that had not waited yielded: this call keeps its result, and the next
-/// ones fail. Not in the middle of an exchange with a server, which ends by itself: the rest of the response would be
-/// taken for the next one's.
+/// ones fail. Not in the middle of an exchange with a server, which ends by itself: otherwise the rest of the response
+/// would be taken for that of the next request.
 #[cold]
 fn cancelled_between_calls(rt: &'static Runtime) {
     if classify::is_in_exchange() {

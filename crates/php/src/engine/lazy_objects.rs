@@ -81,8 +81,8 @@ fn compare_with_care() {
     let replacement = c::spindle_lazy_compare as *const () as usize;
     let place = (&raw const sys::std_object_handlers).addr() + offset_of!(sys::zend_object_handlers, compare);
     if spindle_zend::engine::standard_handlers().compare.is_none_or(|now| now as usize != replacement) {
-        // SAFETY: our function has the type of those in the entry, and calls what stands there. If it cannot be stored,
-        // the objects compare as different meanwhile.
+        // SAFETY: our function has the type of those in the entry, and calls the one that stands there. If it cannot be
+        // stored, the objects compare as different meanwhile.
         let _ = unsafe { patch::store(place, replacement) };
     }
 }

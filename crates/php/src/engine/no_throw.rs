@@ -108,7 +108,7 @@ pub fn install() -> Option<String> {
         return None;
     }
     let place = (&raw const sys::std_object_handlers).addr() + offset_of!(sys::zend_object_handlers, get_debug_info);
-    // SAFETY: our function has the type of those in the entry, and calls what stands there.
+    // SAFETY: our function has the type of those in the entry, and calls the one that stands there.
     unsafe { patch::store(place, replacement) }.err()
 }
 

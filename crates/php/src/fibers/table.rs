@@ -19,7 +19,7 @@ pub struct Sched {
     pub co: Cell<CoroutineId>,
     /// How often fibers have suspended into it.
     pub entered: Cell<u64>,
-    /// The address of the fiber that has suspended into it last and is suspended still; 0 if there is none.
+    /// The address of the fiber that has suspended into it last and is still suspended; 0 if there is none.
     pub last: Cell<usize>,
     /// Where it waits for the fiber that it has resumed.
     pub turn: Queue,

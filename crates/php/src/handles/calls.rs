@@ -45,7 +45,7 @@ fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
 }
 
 impl CallRecord {
-    /// Returns the record of C code that uses `key` outside of a call of a function.
+    /// Returns the record of C code that uses `key` outside of a function call.
     pub fn of_key(key: usize) -> CallRecord {
         CallRecord {
             outer: Cell::new(None),

@@ -59,9 +59,8 @@ fn conflict_with(holders: &[Holder], mode: Mode) -> bool {
 /// While a close is in the queue (`closing`) calls before it in the queue run, but their parks fail.
 static LOCKS: PhpStatic<RefCell<Locks<Holder, Waiter>>> = PhpStatic::new(RefCell::new(Locks::new()));
 
-/// Runs `body`, C code that uses `key` outside of a call of a function, with the lock of that key. A cancellation does
-/// not prevent this. Returns `None`, and has thrown, if waiting for the lock would be a deadlock; `body` was not run
-/// then.
+/// Runs `body`, C code that uses `key` outside of a function call, with the lock of that key. A cancellation does not
+/// prevent this. Returns `None`, and has thrown, if waiting for the lock would be a deadlock; `body` was not run then.
 pub(crate) fn with_lock<R>(key: usize, body: impl FnOnce() -> R) -> Option<R> {
     // A bailout jumps over the end of the call, and the request ends.
     let call = CallRecord::of_key(key);

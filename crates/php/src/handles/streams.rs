@@ -95,8 +95,8 @@ fn object_at(address: usize) -> Option<*mut c_void> {
     is_found.then_some(info.dli_fbase)
 }
 
-/// Returns the key of the extension whose operations are at an address. That is the only one in its loaded object, or of several,
-/// as in the executable, the one that the operations are named after.
+/// Returns the key of the extension whose operations are at an address: the only one in its loaded object, or, if there are
+/// several, as in the executable, the one that the operations are named after.
 fn extension_at(address: usize, label: &[u8]) -> Option<usize> {
     let wanted = object_at(address)?;
     let is_there = |extension: &Extension| {

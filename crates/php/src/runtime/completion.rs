@@ -42,7 +42,7 @@ impl Completion {
         }
     }
 
-    /// Returns it as what brings about another one.
+    /// Returns it as the maker of another one.
     pub fn as_maker(&self) -> Maker {
         let target = self.target();
         rt().core.borrow().maker(target)
@@ -87,13 +87,13 @@ impl Drop for Completion {
     }
 }
 
-/// Returns an awaitable as what brings about a completion, if it can complete.
+/// Returns an awaitable as the maker of a completion, if it can complete.
 pub fn maker(awaitable: &Object) -> Option<Maker> {
     let target = awaiting::known_target(awaitable)?;
     Some(rt().core.borrow().maker(target))
 }
 
-/// Returns the running coroutine as what brings about a completion.
+/// Returns the running coroutine as the maker of a completion.
 pub fn running_maker() -> Maker {
     let core = rt().core.borrow();
     core.maker(Target::Coroutine(core.running()))

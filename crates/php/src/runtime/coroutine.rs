@@ -398,7 +398,7 @@ impl Coroutine {
     }
 }
 
-/// Keeps what a value of a coroutine of the parent holds alone from being destructed in the child of a fork.
+/// In the child of a fork, keeps objects that only this value of a parent's coroutine holds from being destructed.
 pub fn disown(value: &Value) {
     if let Some(object) = value.as_object()
         && object.references() == 1

@@ -242,7 +242,7 @@ pub fn member_failed(rt: &'static Runtime, set: SetId) {
     group.cancel(rt, &reason);
 }
 
-/// Returns, at the end of the script, the coroutine of a failure of a group that user code has not received.
+/// Returns, at the end of the script, a coroutine whose failure is that of a group, and was not received by user code.
 pub fn take_unseen(rt: &'static Runtime) -> Option<Owned<CoroutineObject>> {
     rt.groups.all().into_iter().find_map(|group| {
         let found = group.unseen_failure(rt)?;

@@ -22,7 +22,7 @@ impl Runtime {
         self.park_inline(deadline, on, cancellable, info)
     }
 
-    /// Does the same, for the waits that are the most frequent ones.
+    /// Does the same for the most frequent waits.
     #[inline(always)]
     pub fn park_inline(
         &'static self,

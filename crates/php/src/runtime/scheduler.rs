@@ -47,7 +47,7 @@ pub struct Runtime {
     pub(crate) copies: Notes,
     /// The deadlock error that will be reported.
     pub(crate) deadlock: OwnedCell<Object>,
-    /// The message of the cancellations of the shutdown that has begun.
+    /// The message of the cancellations by the shutdown that has begun.
     pub(crate) shutdown: RefCell<String>,
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,

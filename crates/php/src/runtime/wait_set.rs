@@ -19,7 +19,7 @@ pub type Key = u32;
 
 /// Waits for many awaitables and descriptors, each with a [`Key`]. One coroutine at a time serves it: it calls
 /// [`wait`](WaitSet::wait), and takes the keys of the waits that have ended with [`next`](WaitSet::next). A wait is registered once
-/// and ends once; how many there are does not matter to one that ends.
+/// and ends once; the end of one costs the same however many there are.
 ///
 /// The end of a wait for a descriptor is a hint: the caller checks the descriptor again. A wait for an awaitable ends when the
 /// awaitable is complete: the caller takes the result with [`take`](WaitSet::take), or leaves it with
