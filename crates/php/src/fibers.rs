@@ -148,7 +148,7 @@ fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
     let rt = scheduler::rt();
     let sched = current_scheduler(rt);
     if sched.is_some() && draft.status.get() == Status::Enqueuing && rt.can_switch() {
-        // Its callback has told this scheduler of it and waits for something else.
+        // Its callback has passed it to this scheduler and waits for something else.
         let is_done = || (draft.status.get() != Status::Enqueuing).then_some(());
         draft.changed.wait_for(rt, "a callback of Fiber::suspend()", is_done)?;
     }

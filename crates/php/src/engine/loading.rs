@@ -8,8 +8,8 @@
 //! Within one coroutine PHP does not wait: a class that is needed during its own loading is missing, and a file that is
 //! required by its own code counts as loaded. The same holds for coroutines that are inside of a load. A coroutine is
 //! inside of a file if the file's code has spawned it, directly or through others, while that code runs: coroutines
-//! that serve requests require the file of the very application that has spawned them and never returns. So are the
-//! coroutines that the load waits for, in any way that is known (see `dependencies`).
+//! that serve requests may require the file of the application that has spawned them, whose code never returns. So are
+//! the coroutines that the load waits for, in any way that is known (see `dependencies`).
 
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;

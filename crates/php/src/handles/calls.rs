@@ -39,8 +39,8 @@ unsafe extern "C" {
 }
 
 fn borrow<'a>(record: NonNull<CallRecord>) -> &'a CallRecord {
-    // SAFETY: a record of the list, which is on it as long as its call is in progress. What is borrowed of one is used in the
-    // moment only. After a bailout that an extension has caught the list may have calls that have ended; see `handle_locks`.
+    // SAFETY: a record of the list, which is on it as long as its call is in progress. A borrow of one is used only for a moment.
+    // After a bailout that an extension has caught the list may have calls that have ended; see `handle_locks`.
     unsafe { record.as_ref() }
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn add_user(group: usize) {
     change(group, |partition| partition.users += 1);
 }
 
-/// Counts one user less.
+/// Counts one user fewer.
 pub(crate) fn remove_user(group: usize) {
     change(group, |partition| partition.users = partition.users.saturating_sub(1));
 }

@@ -22,7 +22,7 @@ pub fn register(callback: Callback) {
     CALLBACKS.borrow_mut().push(callback);
 }
 
-/// Notes that one thing more is held, or with -1 one less.
+/// Adds to the number of things that are held: 1 for one more, -1 for one fewer.
 pub fn hold(change: isize) {
     HELD.set(HELD.get().saturating_add_signed(change));
 }
