@@ -1,7 +1,7 @@
 //! Channels: values handed from senders to receivers, in order of arrival on both sides.
 //!
 //! A sender hands its value to the receiver that has waited longest; if none waits, to the buffer; if that is full, it waits
-//! with its value. So a waiter that is woken has what it has waited for, and does not try again.
+//! with its value. So a woken waiter has what it waited for, and does not try again.
 //!
 //! A waiter that cannot be woken (`wake` returns `false`) is passed over: it was cancelled, or another operation that it waits
 //! for has been carried out. One that was handed a value and is cancelled before it runs [returns](Channel::give_back) it.
@@ -72,7 +72,7 @@ pub struct Channel<T, W> {
 }
 
 impl<T, W: Copy> Channel<T, W> {
-    /// Returns an open channel that buffers so many values; with 0 a sender waits for a receiver.
+    /// Returns an open channel that buffers up to `capacity` values; with 0, a sender waits for a receiver.
     pub const fn new(capacity: usize) -> Channel<T, W> {
         Channel {
             capacity,
@@ -123,7 +123,7 @@ impl<T, W: Copy> Channel<T, W> {
     /// Returns `true` if receiving may need no wait: always if it needs none.
     #[inline]
     pub fn may_receive(&self) -> bool {
-        // Most are asked in vain, so all four are looked at, in one test.
+        // Most calls find nothing, so all four are checked in one test.
         self.returned.len() | self.buffer.len() | self.senders.len() | usize::from(self.closed) != 0
     }
 
@@ -210,7 +210,7 @@ impl<T, W: Copy> Channel<T, W> {
         None
     }
 
-    /// Returns a value, which a receiver was handed and did not take, to the next receiver or to the channel. `number` is that of
+    /// Returns a value that a receiver was handed and did not take to the next receiver or to the channel. `number` is that of
     /// the hand-off: values that are returned in another order keep the one in which they were sent.
     pub fn give_back(&mut self, value: T, number: u64, wake: impl FnMut(W) -> bool) {
         if let Some(value) = self.hand_over(value, number, wake) {

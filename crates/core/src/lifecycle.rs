@@ -1,4 +1,4 @@
-//! The life of an application: whether it shuts down, and whether it is over. [`crate::sched::Core`] owns the one of its
+//! The life of an application: whether it is shutting down, and whether it has ended. [`crate::sched::Core`] owns the one of its
 //! coroutines, and asks it before each step below.
 //!
 //! ```text
@@ -20,10 +20,10 @@
 //! | `nothing_is_left`, and main has ended | stays | stays | stays | stays | stays |
 //! | `end` | Ended | Ended | Ended | Ended, as over | stays, with the first reason |
 //!
-//! Beside these stages it knows how far the *zombies* were pressed, which run on when nothing else is left:
+//! Besides these stages it tracks how far the *zombies*, which run on when nothing else is left, were pressed:
 //!
 //! ```text
-//!   Untouched ──► Cancelled ──► Forced ──► GivenUp         (each time their grace is over; Forced at once in the second phase)
+//!   Untouched ──► Cancelled ──► Forced ──► GivenUp         (each time their grace has passed; Forced at once in the second phase)
 //! ```
 //!
 //! Rules:
@@ -42,7 +42,7 @@ pub enum Stage {
     Running,
     /// All coroutines were cancelled, and run to their ends.
     Graceful,
-    /// All coroutines were cancelled by force. Who waits again after that is abandoned.
+    /// All coroutines were cancelled by force. One that waits again after that is abandoned.
     Forced,
     /// No coroutine is left that could run, and main waits for what will never come.
     Over,
@@ -55,7 +55,7 @@ pub enum Stage {
 pub enum Leaving {
     /// A coroutine exits.
     Exit,
-    /// No other coroutine is left, and main's can never go on: in the child of a fork by another coroutine, or where main waits
+    /// No other coroutine is left, and main's can never continue: in the child of a fork by another coroutine, or where main waits
     /// for something that will never come.
     Over,
     /// A fatal error has been reported in a coroutine.
@@ -108,7 +108,7 @@ impl Lifecycle {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Returns `true` if it shuts down, in whichever phase.
+    /// Returns `true` if it is shutting down, in either phase.
     pub fn is_shutting_down(&self) -> bool {
         matches!(self.stage, Stage::Graceful | Stage::Forced)
     }
@@ -119,7 +119,7 @@ impl Lifecycle {
         self.stage == Stage::Forced
     }
 
-    /// Returns `true` if nobody waits for zombies any more.
+    /// Returns `true` if zombies are not waited for any more.
     #[inline(always)]
     pub fn has_given_up(&self) -> bool {
         self.zombies == Zombies::GivenUp
@@ -160,7 +160,7 @@ impl Lifecycle {
         press
     }
 
-    /// Only zombies are left, and their time is over.
+    /// Only zombies are left, and their grace has passed.
     pub(crate) fn press_zombies(&mut self) -> Press {
         let (zombies, press) = match self.zombies {
             Zombies::Untouched if self.is_forced() => (Zombies::Cancelled, Press::ByForce),

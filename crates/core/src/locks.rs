@@ -1,7 +1,7 @@
 //! A table of the locks of handles, by the handles' addresses.
 //!
-//! Nearly every lock has one holder, nobody waits for it, and it is gone when its holder's call returns: one is made and
-//! removed at each wait for a network. Such a lock is kept in place, in an array that the key's hash is an index of, and
+//! Nearly every lock has one holder and no waiter, and is gone when its holder's call returns: one is made and
+//! removed at each wait for a network. Such a lock is kept in place, in an array that the key's hash indexes, and
 //! costs no search and no allocation. It moves to a map when it gets a second holder or a queue, or when another handle's
 //! lock is in its place already.
 
@@ -124,8 +124,8 @@ impl<H: Copy, W> Locks<H, W> {
         }
     }
 
-    /// Removes the holder of a lock that has one holder and no queue, if it is the one that `is` returns `true` for. Returns
-    /// `false` if nothing was done, because the lock has other users or there is none.
+    /// Removes the holder of a lock that has one holder and no queue, if `is` returns `true` for it. Returns `false` if nothing was
+    /// done, because the lock has other users or there is none.
     #[inline]
     pub fn end_only_use(&mut self, key: usize, is: impl FnOnce(&H) -> bool) -> bool {
         let place = &mut self.places[index(key)];
@@ -145,7 +145,7 @@ impl<H: Copy, W> Locks<H, W> {
         }
     }
 
-    /// Removes all locks. Where there are none, as at the end of most requests, the array is not touched.
+    /// Removes all locks. If there are none, as at the end of most requests, the array is not touched.
     pub fn clear(&mut self) {
         if !self.is_empty() {
             *self = Locks::new();
@@ -163,7 +163,7 @@ fn is_in<H>(place: &Place<H>, key: usize) -> bool {
     place.holder.is_some() && place.key == key
 }
 
-/// Returns the place of a key. Keys are addresses of what is at least eight bytes apart, or small numbers.
+/// Returns the place of a key. Keys are addresses at least eight bytes apart, or small numbers.
 #[inline(always)]
 fn index(key: usize) -> usize {
     /// 2^64 divided by the golden ratio: multiples of it are spread evenly over the upper bits.

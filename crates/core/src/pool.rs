@@ -1,7 +1,7 @@
 //! Pools: a limited number of items, each used by one at a time, handed to waiters in order of arrival.
 //!
-//! Every item that exists, is being made, or is being destroyed has a *place*; there are `limit` places. Whoever takes a place
-//! gives it back in one of two ways: with an item ([`Pool::put`]), or without ([`Pool::vacate`]).
+//! Every item that exists, is being made, or is being destroyed has a *place*; there are `limit` places. A place that was taken is
+//! given back in one of two ways: with an item ([`Pool::put`]), or without ([`Pool::vacate`]).
 //!
 //! No item is dropped here: dropping one may run code that uses the pool.
 
@@ -28,7 +28,7 @@ pub enum Taken<T> {
     Closed,
 }
 
-/// One that waits for a place.
+/// A waiter for a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting(Position);
 
@@ -46,14 +46,14 @@ pub enum Ended<T> {
 pub struct Pool<T, W> {
     limit: usize,
     count: usize,
-    /// The items that nobody uses. The last one was used most recently.
+    /// The idle items. The last one was used most recently.
     free: VecDeque<T>,
     waiters: WaitList<W, Option<Place<T>>>,
     closed: bool,
 }
 
 impl<T, W: Copy> Pool<T, W> {
-    /// Returns an empty pool with so many places.
+    /// Returns an empty pool with `limit` places.
     pub const fn new(limit: usize) -> Pool<T, W> {
         Pool { limit, count: 0, free: VecDeque::new(), waiters: WaitList::new(), closed: false }
     }
@@ -63,12 +63,12 @@ impl<T, W: Copy> Pool<T, W> {
         self.count
     }
 
-    /// Returns how many items nobody uses.
+    /// Returns the number of idle items.
     pub fn idle(&self) -> usize {
         self.free.len()
     }
 
-    /// Returns how many wait.
+    /// Returns the number of waiters.
     pub fn waiters(&self) -> usize {
         self.waiters.len()
     }
@@ -101,12 +101,12 @@ impl<T, W: Copy> Pool<T, W> {
         is_one
     }
 
-    /// Adds one that waits. `first`: before all others, because it was passed over while it waited.
+    /// Adds a waiter. `first`: before all others, because it was passed over while it waited.
     pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
         Waiting(if first { self.waiters.push_front(waiter, None) } else { self.waiters.push_back(waiter, None) })
     }
 
-    /// Removes one that waits, and returns how its wait has ended.
+    /// Removes a waiter, and returns how its wait has ended.
     pub fn end(&mut self, waiting: Waiting) -> Ended<T> {
         match self.waiters.take(waiting.0) {
             Some((Some(place), _)) => Ended::Granted(place),
@@ -164,7 +164,7 @@ impl<T, W: Copy> Pool<T, W> {
         self.waiters.wake_first_holder(wake)
     }
 
-    /// Returns the item that nobody has used for the longest time.
+    /// Returns the item that has been idle longest.
     pub fn oldest(&self) -> Option<&T> {
         self.free.front()
     }
@@ -174,13 +174,13 @@ impl<T, W: Copy> Pool<T, W> {
         self.free.pop_front()
     }
 
-    /// Takes out the item for which `is_it` returns `true`, if nobody uses it. Its place stays taken.
+    /// Takes out the item for which `is_it` returns `true`, if it is idle. Its place stays taken.
     pub fn take_this(&mut self, is_it: impl FnMut(&T) -> bool) -> Option<T> {
         let at = self.free.iter().position(is_it)?;
         self.free.remove(at)
     }
 
-    /// Closes the pool, and wakes all who wait. Returns `false` if it was closed before. Items that nobody uses are to be
+    /// Closes the pool, and wakes all waiters. Returns `false` if it was closed before. Idle items are to be
     /// [taken out](Pool::take_oldest).
     pub fn close(&mut self, mut wake: impl FnMut(W) -> bool) -> bool {
         if std::mem::replace(&mut self.closed, true) {
@@ -190,7 +190,7 @@ impl<T, W: Copy> Pool<T, W> {
         true
     }
 
-    /// Forgets all waiters and items but `kept` taken places, and returns the items: those who use the others are gone, as in
+    /// Forgets all waiters and items but `kept` taken places, and returns the items: the users of the others are gone, as in
     /// the child of a fork.
     pub fn reset(&mut self, kept: usize) -> Vec<T> {
         self.count = kept;
@@ -202,7 +202,7 @@ impl<T, W: Copy> Pool<T, W> {
         std::mem::take(&mut self.free).into_iter().chain(granted).collect()
     }
 
-    /// Returns all items that it holds, those that were granted and not taken yet included.
+    /// Returns all items that it holds, including those that were granted but not yet taken.
     pub fn items(&self) -> impl Iterator<Item = &T> {
         let granted = self.waiters.contents().filter_map(|place| match place {
             Some(Place::Item(item)) => Some(item),

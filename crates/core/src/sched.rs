@@ -14,7 +14,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | a coroutine, and what stays of it for the next one | `coroutine` |
+//! | a coroutine, and what it leaves to the next one | `coroutine` |
 //! | the run queue, parks and tickets | `parks` |
 //! | the pending cancellation | `cancellation` |
 //! | timers | `alarms` |
@@ -22,7 +22,7 @@
 //! | ends, completion and the routing of failures | `completion` |
 //! | scopes, who belongs to them, their bounds and disposal | `scopes`, `bounds`, `disposal` |
 //! | shutdown, zombies and the end of the application | `shutdown`, and [`crate::lifecycle`] |
-//! | what can be awaited, and many waits at once | `awaiting`, `wait_sets` |
+//! | what can be awaited, and concurrent waits of one coroutine | `awaiting`, `wait_sets` |
 //! | waits that can never end | `cycles` |
 //!
 //! Rules:
@@ -30,7 +30,7 @@
 //! 2. A coroutine is in the run queue exactly while it is `Queued` or `Ready`, and is named there once.
 //! 3. The reasons `X` that cancellations carry are the host's (PHP exceptions). Each is handed back once.
 //!
-//! Not guaranteed: an order among those that are woken at once by different things.
+//! Not guaranteed: an order among coroutines that different things wake at the same time.
 
 use crate::arena::{Arena, Key};
 use crate::lifecycle::Lifecycle;
@@ -70,7 +70,7 @@ pub struct Core<X> {
     timeouts: Arena<awaiting::Timeout>,
     /// Sets of targets that can be awaited as one.
     sets: Arena<awaiting::Set>,
-    /// Many waits of one coroutine at once.
+    /// Concurrent waits of one coroutine.
     wait_sets: Arena<wait_sets::WaitSet>,
     /// The tree of scopes.
     scopes: Arena<Scope>,
@@ -98,7 +98,7 @@ pub struct Core<X> {
     zombies: usize,
     /// Runs while only zombies are left, and ends them.
     grace: Option<TimerId>,
-    /// Whether the application shuts down, or is over.
+    /// Whether the application is shutting down, or has ended.
     life: Lifecycle,
     /// The number of coroutines that were abandoned in the second phase of shutdown.
     abandoned: usize,
@@ -174,7 +174,7 @@ impl<X> Core<X> {
         self.add(scope, SpawnKind::Member)
     }
 
-    /// Adds a coroutine for callbacks and handlers of `scope`, of which it is no member. `holds` is not finished before it.
+    /// Adds a coroutine for callbacks and handlers of `scope`, without being a member of it. `holds` is not finished before it is.
     pub fn spawn_runner(&mut self, scope: ScopeId, holds: Option<ScopeId>) -> CoroutineId {
         self.add_runner(scope);
         if let Some(held) = holds {
@@ -270,7 +270,7 @@ impl<X> Core<X> {
         self.coroutines.iter().filter(move |(_, coroutine)| live(coroutine)).map(|(key, _)| CoroutineId(key.index))
     }
 
-    /// The coroutine that will run after so many others, if the order is kept.
+    /// The coroutine that will run after `after` others, if the order is kept.
     pub fn nth_ready(&self, after: usize) -> Option<CoroutineId> {
         self.ready.get(after).map(|index| CoroutineId(*index))
     }
@@ -357,8 +357,8 @@ impl<X> Core<X> {
         self.coroutine(co).started
     }
 
-    /// Returns `true` if it was given a stack. One that was cancelled before it started gets one too, to release what it was to
-    /// run with, which may park.
+    /// Returns `true` if it was given a stack. A coroutine that was cancelled before it started gets one too, to release what it
+    /// was to run with, which may park.
     pub fn has_stack(&self, co: CoroutineId) -> bool {
         self.coroutine(co).has_stack
     }

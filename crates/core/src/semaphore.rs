@@ -2,7 +2,7 @@
 
 use crate::wait_list::{Place, WaitList};
 
-/// One that waits for a permit.
+/// A waiter for a permit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting(Place);
 
@@ -25,22 +25,22 @@ pub struct Semaphore<W> {
 }
 
 impl<W: Copy> Semaphore<W> {
-    /// Returns a semaphore with so many permits.
+    /// Returns a semaphore with `permits` permits.
     pub const fn new(permits: usize) -> Semaphore<W> {
         Semaphore { permits, held: 0, waiters: WaitList::new() }
     }
 
-    /// Returns how many permits nobody holds.
+    /// Returns the number of free permits.
     pub fn available(&self) -> usize {
         self.permits
     }
 
-    /// Returns how many permits are held.
+    /// Returns the number of permits held.
     pub fn held(&self) -> usize {
         self.held
     }
 
-    /// Returns how many wait.
+    /// Returns the number of waiters.
     pub fn waiters(&self) -> usize {
         self.waiters.len()
     }
@@ -55,7 +55,7 @@ impl<W: Copy> Semaphore<W> {
         available
     }
 
-    /// Releases a permit to the one that has waited longest. Returns `false` if none is held.
+    /// Releases a permit to the longest waiter. Returns `false` if none is held.
     pub fn release(&mut self, wake: impl FnMut(W) -> bool) -> bool {
         if self.held == 0 {
             return false;
@@ -71,12 +71,12 @@ impl<W: Copy> Semaphore<W> {
         true
     }
 
-    /// Adds one that waits. `first`: before all others, because it was passed over while it waited.
+    /// Adds a waiter. `first`: before all others, because it was passed over while it waited.
     pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
         Waiting(if first { self.waiters.push_front(waiter, false) } else { self.waiters.push_back(waiter, false) })
     }
 
-    /// Removes one that waits, and returns how its wait has ended.
+    /// Removes a waiter, and returns how its wait has ended.
     pub fn end(&mut self, waiting: Waiting) -> Ended {
         match self.waiters.take(waiting.0) {
             Some((true, _)) => Ended::Granted,

@@ -206,11 +206,11 @@ impl<T> Timers<T> {
         Some((level * SLOTS + slot, last))
     }
 
-    /// Empties a list: what is due by `now` goes to `due` in order, the rest back into the wheel.
+    /// Empties a list: timers due by `now` go to `due` in order, the rest back into the wheel.
     fn take_slot(&mut self, home: usize, last: u64, now: u64) {
         let list = std::mem::replace(&mut self.lists[home], EMPTY);
         self.clear(home);
-        // Before placing again: the rest belongs relative to the new time.
+        // Before the rest is placed again, which depends on the new time.
         self.elapsed = last.min(now);
         let mut index = list.head;
         while index != NONE {

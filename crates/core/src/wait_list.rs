@@ -1,9 +1,9 @@
-//! Waiters in order of arrival, each with something that is handed to it.
+//! Waiters in order of arrival, each with a slot for what it is handed.
 
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Names a waiter on a [`WaitList`] until it is removed. A name that was removed names nothing, even if its place is used again.
+/// Names a waiter on a [`WaitList`] until it is removed. Once removed, it names nothing, even if its place is used again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     index: u32,
@@ -38,12 +38,12 @@ impl<W: Copy, P> WaitList<W, P> {
         WaitList { entries: Vec::new(), free: NONE, first: NONE, last: NONE, queued: 0 }
     }
 
-    /// Returns how many wait.
+    /// Returns the number of waiters on the list.
     pub fn len(&self) -> usize {
         self.queued
     }
 
-    /// Returns `true` if none waits.
+    /// Returns `true` if no waiter is on the list.
     pub fn is_empty(&self) -> bool {
         self.queued == 0
     }
@@ -64,8 +64,8 @@ impl<W: Copy, P> WaitList<W, P> {
         self.place(index)
     }
 
-    /// Takes the first waiter off the list that `wake` wakes, and returns its place. Those before it, which cannot be woken, are
-    /// taken off, too.
+    /// Takes the first waiter that `wake` wakes off the list, and returns its place. Those before it, which cannot be woken, are
+    /// taken off too.
     #[inline]
     pub fn wake_first(&mut self, wake: impl FnMut(W) -> bool) -> Option<Place> {
         self.wake_one(wake).map(|index| self.place(index))
@@ -102,7 +102,7 @@ impl<W: Copy, P> WaitList<W, P> {
         })
     }
 
-    /// Returns what a waiter holds.
+    /// Returns a mutable reference to a waiter's content.
     pub fn get_mut(&mut self, place: Place) -> Option<&mut P> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
         entry.content.as_mut().map(|(_, content)| content)
@@ -144,7 +144,7 @@ impl<W: Copy, P> WaitList<W, P> {
         Some((content, queued))
     }
 
-    /// Returns what the waiters hold, those that were woken included, in no particular order.
+    /// Returns the contents of all waiters, woken ones included, in no particular order.
     pub fn contents(&self) -> impl Iterator<Item = &P> {
         self.entries.iter().filter_map(|entry| entry.content.as_ref().map(|(_, content)| content))
     }
@@ -154,7 +154,7 @@ impl<W: Copy, P> WaitList<W, P> {
         self.entries.iter_mut().filter_map(|entry| entry.content.as_mut().map(|(_, content)| content))
     }
 
-    /// Returns what the waiters hold, those that were woken included, in no particular order. All waiters are forgotten.
+    /// Returns the contents of all waiters, woken ones included, in no particular order. All waiters are forgotten.
     pub fn into_contents(self) -> impl Iterator<Item = P> {
         self.entries.into_iter().filter_map(|entry| entry.content.map(|(_, content)| content))
     }

@@ -86,7 +86,7 @@ impl<X> Core<X> {
         self.add_waiter(target, Waiter::Park(ticket));
     }
 
-    /// Does the same where the completion of one of several targets ends the wait, and nothing else but its limit does.
+    /// Does the same for a wait that ends when one of several targets completes, or at its limit, and by nothing else.
     pub fn subscribe_to_one(&mut self, target: Target, ticket: Ticket) {
         self.subscribe(target, ticket);
         let watched = self.maker(target);
@@ -98,7 +98,7 @@ impl<X> Core<X> {
         coroutine.watched.push(watched);
     }
 
-    /// Returns the targets of which one ends the wait of a coroutine.
+    /// Returns the targets any one of which ends a coroutine's wait.
     pub(super) fn watched_by(&self, co: CoroutineId) -> Vec<Target> {
         let coroutine = self.coroutine(co);
         let is_of_this_wait = coroutine.watches == coroutine.epoch;
@@ -213,8 +213,8 @@ impl<X> Core<X> {
         }
     }
 
-    /// Notes a target that notifies a set. Forgets those that have done so when there is no room: a set may last, and so it takes as
-    /// much room as is ever needed at once.
+    /// Records a target that notifies a set. Forgets those that have done so when there is no room: a set may last, so it takes
+    /// only as much room as it needs at any one time.
     fn note_member(&mut self, id: SetId, target: Target) {
         let member = self.maker(target);
         let Some(set) = self.sets.get_mut(id.0) else { return };
@@ -277,12 +277,12 @@ impl<X> Core<X> {
         SetId(self.sets.insert(Set { open: true, ..Set::new(1) }))
     }
 
-    /// Adds an open set that something outside the process's own coroutines completes: who awaits it is not deadlocked.
+    /// Adds an open set that something outside the process's own coroutines completes: its awaiters are not deadlocked.
     pub fn add_external_set(&mut self) -> SetId {
         SetId(self.sets.insert(Set { open: true, external: true, ..Set::new(1) }))
     }
 
-    /// Adds a set that completes when `count` of those of the targets that are not complete are, or all of them, or with
+    /// Adds a set that completes when `count` of the targets that are still incomplete complete, or all of them, or with
     /// `fails_fast` at the first failure. It counts as an awaiter of each.
     pub fn add_watch(&mut self, targets: &[Target], count: usize, fails_fast: bool) -> SetId {
         let id = SetId(self.sets.insert(Set { fails_fast, ..Set::new(0) }));

@@ -1,4 +1,4 @@
-//! The pending cancellation of a coroutine: one place, which whoever waits asks.
+//! The pending cancellation of a coroutine: one place, which every wait asks.
 //!
 //! ```text
 //!            cancel                delivered at a park, or asked for before a wait
@@ -21,7 +21,7 @@
 //! 1. A *shield* defers the delivery of what is requested; calls that fail already are not deferred. Shields nest.
 //! 2. What has woken a coroutine comes first if it carries something for that coroutine alone
 //!    ([`Core::prioritize_wake`]): the cancellation is delivered at the next park.
-//! 3. A cancellation by force clears all shields and takes the place of the pending one. Calls that fail go on failing, and its
+//! 3. A cancellation by force clears all shields and takes the place of the pending one. Failing calls keep failing, and its
 //!    reason is thrown.
 //! 4. Reasons are the host's. Each that is handed in is handed back once: by a `take`, by [`Core::discard_cancellation`], as the
 //!    earlier one, or by [`Core::release`].
@@ -190,7 +190,7 @@ impl<X> Core<X> {
         if cancellation.ends_park() { cancellation.take() } else { None }
     }
 
-    /// Returns `true` if the running coroutine must not begin to wait: [`Core::take_pending`]. To be asked by whoever waits.
+    /// Returns `true` if the running coroutine must not begin to wait: [`Core::take_pending`]. Every wait has to ask this.
     #[inline]
     pub fn refuses_wait(&self) -> bool {
         self.coroutine(self.running).cancellation.refuses_wait()

@@ -46,7 +46,7 @@ impl<X> Core<X> {
         End { awaited, complete: lifetime != Lifetime::BottomUp, orphans }
     }
 
-    /// Lets the running coroutine, which has ended and waits for none that it has spawned, run on, for the callbacks of its end.
+    /// Lets the running coroutine, which has ended and waits for no coroutine that it has spawned, run the callbacks for its end.
     /// Its outcome is known. Cancellations do not reach it any more, except by shutdown or by force. When the callbacks
     /// have returned: [`Core::end_again`].
     pub fn begin_callbacks(&mut self, co: CoroutineId) {
@@ -83,15 +83,14 @@ impl<X> Core<X> {
         coroutine.state == State::Done || coroutine.in_callbacks
     }
 
-    /// Returns `true` if it is complete; to the running coroutine it is itself so in the callbacks for its end.
+    /// Returns `true` if it is complete. The running coroutine counts as complete to itself in the callbacks for its end.
     #[inline]
     pub(super) fn is_complete(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
         coroutine.state == State::Done || coroutine.in_callbacks && co == self.running
     }
 
-    /// Lets the awaiters of a failed coroutine resume as woken even if they are cancelled first: the failure goes to them
-    /// alone.
+    /// Lets the awaiters of a failed coroutine resume as woken even if they are cancelled first: only they receive the failure.
     fn prioritize_awaiters(&mut self, co: CoroutineId) {
         for at in 0..self.coroutine(co).waiters.len() {
             if let Waiter::Park(ticket) = self.coroutine(co).waiters[at]
@@ -140,7 +139,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Completes a coroutine that has ended: wakes its awaiters and leaves its scope, which may be finished by that.
+    /// Completes a coroutine that has ended: wakes its awaiters and leaves its scope, which may finish the scope.
     #[inline]
     pub fn complete(&mut self, co: CoroutineId) {
         let coroutine = &mut self.coroutines[co.0];
@@ -237,7 +236,7 @@ impl<X> Core<X> {
         let mut notify: Vec<CoroutineId> = waited.waiters.iter().filter_map(waits).collect();
         // Collectors take the failures from the host's list.
         notify.retain(|co| !waited.collectors.contains(co));
-        // One may wait for the scope several times at once, as for one of many and as for a token.
+        // A coroutine may wait for the scope several times over: as one of many, and as a token.
         if notify.len() > 1 {
             let mut known = HashSet::with_capacity(notify.len());
             notify.retain(|co| known.insert(*co));

@@ -1,7 +1,7 @@
 //! What the core knows of one coroutine.
 //!
 //! Its entry is used again. Only what has to outlive it stays there: the epoch, so that its tickets are void for the next one, and
-//! the storage of two lists. Everything else is assigned as a whole.
+//! the storage of two lists. Everything else is replaced in one assignment.
 
 use super::cancellation::Cancellation;
 use super::list::{Link, List};
@@ -22,7 +22,7 @@ pub(super) enum SpawnKind {
 
 /// The entry of a coroutine, which others use after it.
 pub(super) struct Slot<X> {
-    /// Names its present park, and goes on for the entry's next coroutine: earlier tickets stay void.
+    /// Names its present park. The entry's next coroutine continues the count, so earlier tickets stay void.
     pub(super) epoch: u32,
     /// The epoch of the wait that `watched` is about.
     pub(super) watches: u32,
@@ -30,7 +30,7 @@ pub(super) struct Slot<X> {
     pub(super) watched: Vec<Maker>,
     /// What is notified of its completion. Empty when the next one begins.
     pub(super) waiters: Vec<Waiter>,
-    /// The coroutine itself: assigned as a whole when one begins, so that nothing of the last one is left.
+    /// The coroutine itself: replaced in one assignment when one begins, so that nothing of the last one is left.
     pub(super) it: Coroutine<X>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Coroutine<X> {
     pub(super) cancellation: Cancellation<X>,
     /// The scope that it is in.
     pub(super) scope: ScopeId,
-    /// Who has spawned it.
+    /// How it was spawned.
     pub(super) kind: SpawnKind,
     /// Its link in the members of its scope.
     pub(super) member: Link,

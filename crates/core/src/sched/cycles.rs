@@ -1,13 +1,13 @@
-//! Cycles of waits: coroutines of which none can go on before another one of them does.
+//! Cycles of waits: coroutines none of which can continue before another one of them does.
 //!
-//! What a parked coroutine needs is known to its host ([`Needs`]), and what a set or a scope needs is known here. From one
-//! coroutine on, these are followed; what nobody knows, and whatever is no coroutine, can always end a wait. So a coroutine that
-//! cannot go on is one of which this does not follow in any number of steps. A wait closes a cycle if its coroutine cannot
-//! go on, and is itself among the things for which it waits.
+//! What a parked coroutine needs is known to its host ([`Needs`]), and what a set or a scope needs is known here. The search
+//! follows these from one coroutine. A need that is unknown, and anything that is not a coroutine, can always end a wait. So a
+//! coroutine cannot continue if no number of steps shows that it can. A wait closes a cycle if its coroutine cannot continue,
+//! and is itself among the things for which it waits.
 //!
 //! The search visits each coroutine, set and scope once, however many ways lead to it and however long they are. A wait that has
 //! begun closes a cycle of interest only if one that may be given up needs its coroutine. Which of them need it is searched
-//! for at the same pace, and there are few: so a coroutine that nobody waits for is done with soon, whatever it waits for.
+//! for at the same pace, and there are few: so a coroutine that nothing waits for is dealt with quickly, whatever it waits for.
 
 use super::{Core, CoroutineId, ScopeId, SetId, SpawnKind, State, Target, WaitSetId};
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 /// What the wait of a parked coroutine needs to end. A limit of the wait, such as a timeout, does not count: it gives the wait up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Needs {
-    /// Nobody knows, or it is no coroutine.
+    /// Unknown, or not a coroutine.
     Unknown,
     /// This. For what a coroutine holds, or is about to do, that is the coroutine.
     One(Target),
@@ -25,7 +25,7 @@ pub enum Needs {
     Any(Vec<Target>),
     /// One of the targets that it [watches](Core::subscribe_to_one).
     Subscribed,
-    /// Each of the targets that are [watched](Core::watch_key) by this [wait set](Core::add_wait_set_for_all), whatever else that
+    /// Each of the targets that this [wait set](Core::add_wait_set_for_all) [watches](Core::watch_key), whatever else the set
     /// waits for.
     Watched(WaitSetId),
 }
@@ -44,9 +44,9 @@ struct Node {
     children: Vec<usize>,
     /// What needs it.
     parents: Vec<usize>,
-    /// How many of its children have to go on, beyond those of which it is known, before it does.
+    /// How many more of its children have to be known to continue before it is.
     missing: usize,
-    /// It can go on.
+    /// It can continue.
     goes_on: bool,
 }
 
@@ -67,8 +67,8 @@ impl<X> Core<X> {
         !Search::from(self, me, |co| if co == me { own.clone() } else { needs(co) }).cycle().is_empty()
     }
 
-    /// Returns the coroutines whose waits are to be given up, so that the coroutine `co` can go on, which is parked and has closed
-    /// cycles; none if it has closed none. If its own wait may be given up, that is enough. `needs` returns what waits need, and
+    /// Returns the coroutines whose waits are to be given up so that `co`, which is parked and has closed cycles, can continue;
+    /// none if it has closed none. If its own wait may be given up, that is enough. `needs` returns what waits need, and
     /// `may_give_up` are those whose waits may be given up.
     pub fn breaks_of_cycle(
         &self,
@@ -111,7 +111,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Returns what completes an open set, if that is known and still exists.
+    /// Returns the target that completes an open set, if it is known and still exists.
     pub(super) fn target_of(&self, maker: Maker) -> Option<Target> {
         match maker.target {
             Target::Coroutine(co) if self.id(co) != maker.id => None,
@@ -121,7 +121,7 @@ impl<X> Core<X> {
 }
 
 impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, &'a N> {
-    /// Finds out what can go on, as far as `co` needs it, unless none of these coroutines needs `co`.
+    /// Finds out what can continue, as far as `co` needs it, unless none of these coroutines needs `co`.
     fn if_needed(core: &'a Core<X>, co: CoroutineId, needs: &'a N, by: &[CoroutineId]) -> Option<Self> {
         let (mut search, mut others) = (Search::new(core, needs), Search::new(core, needs));
         let mut open: Vec<Target> = by.iter().rev().map(|co| Target::Coroutine(*co)).collect();
@@ -148,7 +148,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, &'a N> {
 }
 
 impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
-    /// Finds out what can go on, as far as `co` needs it. Ends early if that is known of `co` itself, which is the first node.
+    /// Finds out what can continue, as far as `co` needs it. Ends early once `co` itself, the first node, is known to continue.
     fn from(core: &'a Core<X>, co: CoroutineId, needs: N) -> Search<'a, X, N> {
         let mut search = Search::new(core, needs);
         search.run(co, || true);
@@ -200,14 +200,14 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         at
     }
 
-    /// Returns what a target needs, and how many of these. None are needed of what can always go on. `is_about_to_wait`: if it
-    /// is the running coroutine, it is taken for one that waits.
+    /// Returns how many of its needs a target waits for, and these needs. It waits for none if it can always continue.
+    /// `is_about_to_wait`: the running coroutine counts as one that waits.
     fn needed(&mut self, target: Target, is_about_to_wait: bool) -> (usize, Vec<Target>) {
         const GOES_ON: (usize, Vec<Target>) = (0, Vec::new());
         let (core, all) = (self.core, |targets: Vec<Target>| (targets.len(), targets));
         match target {
             Target::Timeout(_) => GOES_ON,
-            // Of coroutines their state says it. To itself one is complete in the callbacks for its end, and waits all the same.
+            // A coroutine's state says it: in the callbacks for its end, one is complete to itself and may still wait.
             target @ (Target::Scope(_) | Target::Set(_)) if core.is_done(target) => GOES_ON,
             Target::Scope(id) => all(self.awaited_by_scope(id)),
             Target::Set(id) => {
@@ -244,7 +244,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         }
     }
 
-    /// Returns what a scope waits for: the coroutines in it and below it, and the runners that hold one of these scopes.
+    /// Returns the targets a scope waits for: the coroutines in it and below it, and the runners that hold one of these scopes.
     fn awaited_by_scope(&mut self, id: ScopeId) -> Vec<Target> {
         let core = self.core;
         let mut found = Vec::new();
@@ -257,7 +257,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         found.into_iter().map(Target::Coroutine).collect()
     }
 
-    /// Notes that a node can go on, and what follows from that.
+    /// Records that a node can continue, and what follows from that.
     fn goes_on(&mut self, at: usize) {
         let mut open = vec![at];
         while let Some(at) = open.pop() {
@@ -275,7 +275,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         }
     }
 
-    /// Returns the nodes that are in a cycle with the first one, the nearest first: they cannot go on, need it, and it needs them.
+    /// Returns the nodes in a cycle with the first one, the nearest first: they cannot continue, they need it, and it needs them.
     fn cycle(&self) -> Vec<usize> {
         let needed = self.reached(|node| &node.children);
         let mut need = vec![false; self.nodes.len()];
@@ -283,7 +283,7 @@ impl<'a, X, N: Fn(CoroutineId) -> Needs> Search<'a, X, N> {
         needed.into_iter().filter(|at| need[*at]).collect()
     }
 
-    /// Returns the nodes that cannot go on and are reached from the first one in at least one step, the nearest first.
+    /// Returns the nodes that cannot continue and are at least one step away from the first one, the nearest first.
     fn reached(&self, next: impl Fn(&Node) -> &Vec<usize>) -> Vec<usize> {
         let (mut found, mut seen) = (Vec::new(), vec![false; self.nodes.len()]);
         if self.nodes[0].goes_on {

@@ -86,7 +86,7 @@ impl<X> Core<X> {
         warn
     }
 
-    /// Makes zombies of the coroutines of a scope and of those below it.
+    /// Turns the coroutines of a scope and of those below it into zombies.
     pub fn make_zombies(&mut self, id: ScopeId) {
         for id in self.bottom_up(id, |_| false) {
             self.set_zombies(id, true);

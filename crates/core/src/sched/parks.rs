@@ -1,7 +1,7 @@
 //! The run queue and parks: which coroutine runs next, how one begins to wait, and what ends that.
 //!
-//! A wait begins with a ticket ([`Core::begin_wait`]), which may be used before the park: then the park ends at once. What ends a park
-//! first wins: a use of its ticket, its deadline, a cancellation, a signal.
+//! A wait begins with a ticket ([`Core::begin_wait`]), which may be used before the park: then the park ends immediately. The first
+//! of these to come ends a park: a use of its ticket, its deadline, a cancellation, a signal.
 
 use super::alarms::Alarm;
 use super::coroutine::SpawnKind;
@@ -33,7 +33,7 @@ impl<X> Core<X> {
         }
     }
 
-    /// Takes a coroutine from the run queue that depends on the seed: whoever has just yielded only if it is alone, since a yield
+    /// Takes a coroutine, chosen by the seed, from the run queue: the one that has just yielded only if it is alone, since a yield
     /// promises to let another one run.
     #[cold]
     fn take_by_seed(&mut self) -> Option<u32> {
@@ -94,8 +94,8 @@ impl<X> Core<X> {
         Ticket { co, epoch: coroutine.epoch }
     }
 
-    /// Declares that the use of the running coroutine's ticket gives it something that would be lost: once woken it resumes as
-    /// woken, and a cancellation that comes later is delivered at the next park.
+    /// Declares that a use of the running coroutine's ticket gives it something that would otherwise be lost: once woken, it
+    /// resumes as woken, and a cancellation that comes later is delivered at the next park.
     pub fn prioritize_wake(&mut self) {
         self.coroutine_mut(self.running).wake_prioritized = true;
     }
@@ -166,8 +166,8 @@ impl<X> Core<X> {
         self.ready.push_back(co.0);
     }
 
-    /// Uses a ticket: ends its park, or the one about to begin. Returns `false` for a void ticket, and one whose park has been
-    /// ended before, which do nothing.
+    /// Uses a ticket: ends its park, or the one about to begin. Returns `false`, and does nothing, if the ticket is void or its
+    /// park has already ended.
     pub fn wake(&mut self, ticket: Ticket) -> bool {
         let Some(coroutine) = self.coroutines.at_mut(ticket.co.0) else { return false };
         if coroutine.epoch != ticket.epoch {

@@ -10,7 +10,7 @@ use super::list::{Link, List};
 use super::{Core, Coroutine, CoroutineId, Event, Lifetime, ScopeId, SpawnKind, State, Target, Waiter};
 use crate::timers::TimerId;
 
-/// Who keeps a scope besides what is in it.
+/// What keeps a scope besides what is in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handle {
     /// User code has an object for it.
@@ -171,8 +171,8 @@ impl<X> Core<X> {
         self.scopes.iter().filter(|(_, scope)| scope.parent.is_none()).map(|(key, _)| ScopeId(key)).collect()
     }
 
-    /// It and all scopes below it, children before their parents; without those for which `skip` is true and all below
-    /// these.
+    /// It and all scopes below it, children before their parents; without those for which `skip` is true and all scopes below
+    /// them.
     pub(super) fn bottom_up(&self, id: ScopeId, skip: fn(&Scope) -> bool) -> Vec<ScopeId> {
         let (mut found, mut open) = (Vec::new(), vec![id]);
         while let Some(id) = open.pop() {
@@ -221,7 +221,7 @@ impl<X> Core<X> {
         self.scope(id).lifetime
     }
 
-    /// Returns `true` if a coroutine waits for its end that will see its failures.
+    /// Returns `true` if a coroutine that will see its failures waits for its end.
     pub fn has_failure_waiter(&self, id: ScopeId) -> bool {
         let scope = self.scope(id);
         let got = |co: CoroutineId| self.deliveries.iter().any(|(to, from, _)| *to == co && *from == id);

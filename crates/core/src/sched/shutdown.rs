@@ -11,8 +11,8 @@ impl<X> Core<X> {
         &self.life
     }
 
-    /// Shuts the application down: first gracefully, and when called again by force. Cancelled gently are all coroutines in the
-    /// global scope, which stays open, and in those below it, also those that have swallowed an earlier cancellation. Then
+    /// Shuts the application down: first gracefully, and by force when called again. A graceful shutdown cancels all coroutines in
+    /// the global scope, which stays open, and in those below it, also those that have swallowed an earlier cancellation. Then
     /// [`Core::notify_cancelled`] of the global scope is due.
     pub fn shut_down(&mut self) -> ToCancel {
         match self.life.shut_down() {
@@ -32,8 +32,8 @@ impl<X> Core<X> {
         press != Press::No
     }
 
-    /// Ends zombies that are alone, whose time is over ([`super::Event::ZombiesDue`]): first gently, then by force. If that has no
-    /// effect either, they are given up: the request does not wait for them.
+    /// Ends zombies that are left alone once their grace has passed ([`super::Event::ZombiesDue`]): first gently, then by force. If
+    /// that has no effect either, they are given up: the request does not wait for them.
     pub fn press_zombies(&mut self) -> ToCancel {
         let was_forced = self.life.is_forced();
         match self.life.press_zombies() {

@@ -2,7 +2,7 @@
 
 use crate::arena::Key;
 
-/// Names a coroutine until [`super::Core::release`]. Unlike the other ids it has no generation: who keeps one for longer
+/// Names a coroutine until [`super::Core::release`]. Unlike the other ids it has no generation: a holder that keeps one for longer
 /// compares [`super::Core::id`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CoroutineId(pub u32);
@@ -21,7 +21,7 @@ impl Ticket {
         u64::from(self.epoch) << 32 | u64::from(self.co.0)
     }
 
-    /// The ticket that [`Ticket::to_u64`] made a number of.
+    /// The ticket for a number of [`Ticket::to_u64`].
     pub fn from_u64(number: u64) -> Ticket {
         Ticket { co: CoroutineId(number as u32), epoch: (number >> 32) as u32 }
     }
@@ -121,7 +121,7 @@ pub enum Route {
         order: Vec<CoroutineId>,
         /// The coroutines that wait for the scope and get the failure.
         notify: Vec<CoroutineId>,
-        /// Those get it, or others find it together with an earlier one. Otherwise it goes on to
+        /// They get it, or others find it together with an earlier one. Otherwise it continues to
         /// [`super::Core::failure_above`].
         handled: bool,
     },
@@ -143,11 +143,11 @@ pub enum Event {
     Idle(ScopeId),
     /// A bound of the scope was reached: cancel it.
     Bound(ScopeId, Bound),
-    /// The time that its disposal gave its coroutines is over: cancel it.
+    /// The time that its disposal gave its coroutines has passed: cancel it.
     DisposalDue(ScopeId),
     /// A coroutine of a set has failed or was cancelled, the first one.
     Failed(SetId),
-    /// Only zombies are left, and their time is over: cancel them.
+    /// Only zombies are left, and their grace has passed: cancel them.
     ZombiesDue,
     /// A cancelled coroutine has not ended in time ([`super::Core::schedule_overdue_check`]).
     Overdue(CoroutineId),
@@ -173,11 +173,11 @@ pub enum Bound {
 pub(super) enum Waiter {
     /// A parked coroutine, which is woken.
     Park(Ticket),
-    /// A set, of which one coroutine less is pending.
+    /// A set, which then has one coroutine less pending.
     Set(SetId),
     /// A scope that it bounds.
     Bound(ScopeId),
-    /// A wait set, of which this key is signalled.
+    /// A wait set, whose key of this number is signalled.
     Member(WaitSetId, u32),
 }
 

@@ -1,8 +1,8 @@
-//! Wait sets: many waits of one coroutine at once, for awaitables and for what the host signals, each with a key.
+//! Wait sets: concurrent waits of one coroutine, for awaitables and for what the host signals, each with a key.
 //!
-//! A wait is registered once and is over when its key is signalled; the coroutine that serves the set takes the keys one by
+//! A wait is registered once and ends when its key is signalled; the coroutine that serves the set takes the keys one by
 //! one. So its cost depends on how many waits end, not on how many there are. Keys are not reused: one that is signalled
-//! after its wait was left is known to nobody.
+//! after its wait was left matches no wait.
 
 use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter};
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +16,7 @@ pub(super) struct WaitSet {
     served: bool,
     /// A fork has dropped the registrations.
     lost: bool,
-    /// What is watched, by key, if who serves the set needs each of these.
+    /// What is watched, by key, if the coroutine that serves the set needs each of these.
     watched: Option<HashMap<u32, Target>>,
 }
 
