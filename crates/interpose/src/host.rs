@@ -25,7 +25,7 @@ pub enum Wake {
 }
 
 impl Wake {
-    /// Returns the `errno` of a call that ends here, `None` if it goes on.
+    /// Returns the `errno` of a call that ends here, `None` if it continues.
     pub fn error(self) -> Option<c_int> {
         match self {
             Wake::Woken | Wake::TimedOut => None,
@@ -102,7 +102,7 @@ pub trait Host {
         false
     }
     /// Yields if other coroutines are ready, at the latest when the running call returns to PHP code. Called after file
-    /// reads that did not have to wait. `at_end`: at the end of the file, where only every so many calls count.
+    /// reads that did not have to wait. `at_end`: at the end of the file, where only one in several calls counts.
     fn yield_for_file(&self, at_end: bool);
     /// Returns the id of the running coroutine, which is never reused.
     fn coroutine(&self) -> u64;
@@ -132,7 +132,7 @@ pub trait Host {
         self.writes_in_place()
     }
     /// Returns `true` if the running call, which opens the file with this path, will read it from its beginning up to its end and
-    /// close it, with no other call on its descriptor, and run no other code meanwhile. Nobody can then tell when it has looked
+    /// close it, with no other call on its descriptor, and run no other code meanwhile. Nothing can then observe when it has looked
     /// for more data after its last read.
     fn reads_whole(&self, _path: &CStr) -> bool {
         false

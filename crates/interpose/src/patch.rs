@@ -99,7 +99,7 @@ pub struct PatchReport {
 pub struct RestoreReport {
     /// Entries that hold their former value again.
     pub restored: usize,
-    /// Entries that somebody has overwritten since. Their function may still call ours.
+    /// Entries that other code has overwritten since. Their function may still call ours.
     pub left: Vec<String>,
     /// Entries that still hold our pointer and could not be changed.
     pub errors: Vec<String>,
@@ -137,7 +137,7 @@ struct Target {
 }
 
 impl Target {
-    /// Returns `true` if it is known, without a look at the names to which the object refers, that it is not hooked there.
+    /// Returns `true` if it is known not to be hooked there, without reading the names to which the object refers.
     fn is_elsewhere(&self, object: &Loaded) -> bool {
         let cannot_be = |mark: &Mark| matches!(mark, Mark::Contains(address) if !object.contains(*address));
         self.only_in.as_ref().is_some_and(|marks| marks.iter().all(cannot_be))

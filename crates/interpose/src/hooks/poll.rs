@@ -1,6 +1,6 @@
 //! `poll`, `select`, `epoll_wait` and their relatives.
 //!
-//! What is not ready at once is waited for in the reactor, with one waiter for all descriptors of the set. The `poll`
+//! What is not ready immediately is waited for in the reactor, with one waiter for all descriptors of the set. The `poll`
 //! of a single descriptor, which PHP's streams make before each read, is answered without a system call where its
 //! readiness is known. A time limit of zero always asks the kernel.
 //!

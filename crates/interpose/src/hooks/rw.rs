@@ -92,7 +92,7 @@ fn ready(fd: c_int, events: i16) -> bool {
     wait::poll_now(fd, events) != Some(0)
 }
 
-/// Returns `true` if it is open in this direction. If it is not, the call fails at once, and polling would wait
+/// Returns `true` if it is open in this direction. If it is not, the call fails immediately, and polling would wait
 /// forever.
 fn is_open_for(fd: c_int, interest: Interest) -> bool {
     // SAFETY: a system call without pointers.

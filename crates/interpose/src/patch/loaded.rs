@@ -73,7 +73,7 @@ impl<'a> Loaded<'a> {
             return &[];
         }
         // SAFETY: not null, and inside the callback the loader guarantees `dlpi_phnum` program
-        // headers there, which nobody writes.
+        // headers there, which nothing writes.
         unsafe { std::slice::from_raw_parts(self.info.dlpi_phdr, usize::from(self.info.dlpi_phnum)) }
     }
 

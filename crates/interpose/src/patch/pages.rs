@@ -94,7 +94,7 @@ impl<'a> OpenPages<'a> {
 
 impl Drop for OpenPages<'_> {
     fn drop(&mut self) {
-        // Only reached with open pages when unwinding or returning early: nobody to report to.
+        // Only reached with open pages when unwinding or returning early: there is no one to report to.
         let _ = self.reprotect();
     }
 }
@@ -119,7 +119,7 @@ mod tests {
         }
 
         fn read(&self) -> usize {
-            // SAFETY: our own page, readable in every test, read while nobody writes.
+            // SAFETY: our own page, readable in every test, read while nothing writes.
             unsafe { std::ptr::with_exposed_provenance::<usize>(self.0).read() }
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn leave(ticket: u64) -> bool {
 }
 
 /// Wakes the first waiter of `address`, or all of them. Call it after what they wait for has changed, on any thread.
-/// Takes no lock when nobody waits.
+/// Takes no lock when there are no waiters.
 #[inline(always)]
 pub(crate) fn notify(address: usize, all: bool) {
     let queue = queue().or_else(|| {

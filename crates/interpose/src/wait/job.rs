@@ -52,14 +52,14 @@ pub(crate) const UNCANCELLABLE_PAUSE: Duration = Duration::from_micros(200);
 pub enum Job<T> {
     /// With this result.
     Done(T),
-    /// It goes on by itself, and its result is undone. The wait ended this way.
+    /// It continues by itself, and its result is undone. The wait ended this way.
     Abandoned(WaitOutcome),
     /// There is no worker and nothing has been done: the caller makes the call in place, or fails.
     NoWorker,
 }
 
 /// Runs `job`, which may block without bound, in the thread pool and parks until it has ended. A cancellation, a signal
-/// or the deadline abandons it: it goes on, and the worker passes its result to `undo` (which closes the descriptor or
+/// or the deadline abandons it: it continues, and the worker passes its result to `undo` (which closes the descriptor or
 /// frees the list). The job owns all that it uses, descriptors too (duplicates).
 ///
 /// With `interrupt`, the system call of an abandoned job is made to fail with `EINTR`, since it might never return.

@@ -12,7 +12,7 @@ pub(crate) fn deadline_after(ns: u64) -> u64 {
     Reactor::now().saturating_add(ns)
 }
 
-/// Parks until `deadline`. A sleep that is over returns [`Wake::TimedOut`].
+/// Parks until `deadline`. A sleep that has run its full time returns [`Wake::TimedOut`].
 pub(crate) fn park_until(host: &dyn Host, deadline: u64, call: &'static str) -> Wake {
     host.begin_wait();
     host.park(Some(deadline), BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt })

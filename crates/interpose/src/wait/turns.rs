@@ -1,13 +1,14 @@
 //! Turns at writing to one pipe or stream socket.
 //!
 //! A blocking write of much data enters the kernel in pieces, and between two of them its coroutine is parked. What another
-//! coroutine wrote meanwhile to the same pipe or socket, by this descriptor or a duplicate, would lie in the middle. So a write that
-//! has to wait has the *turn* until it returns, and others queue for it in order of arrival.
+//! coroutine wrote meanwhile to the same pipe or socket, by this descriptor or a duplicate, would land in the middle. So a write
+//! that has to wait has the *turn* until it returns, and others queue for it in order of arrival.
 //!
-//! Who had the turn last gets it again before those that wait: `echo $text, "\n"` is two writes and one line. These are woken
-//! when the turn is given back, so they are next as soon as its coroutine waits for anything else, or after `AGAIN` writes.
+//! The last holder of the turn gets it again before those that wait: `echo $text, "\n"` is two writes and one line. The waiters
+//! are woken when the turn is given back, so they are next as soon as that coroutine waits for anything else, or after `AGAIN`
+//! writes.
 //!
-//! Not guaranteed: writes while suspension is disabled (the error log), and those of other threads and processes, wait for nobody.
+//! Not guaranteed: writes while suspension is disabled (the error log), and those of other threads and processes, do not wait.
 
 use super::identity::{File, file_of};
 use super::{Ticket, WaitQueue, deadline_after};
@@ -42,7 +43,7 @@ static TURNS: PhpCell<Turns> = PhpCell::new(Turns { taken: Vec::new(), waiting: 
 
 impl Turns {
     /// Gives the turn to `me` if it is free, and `me` is next: it had it last, or is the first of those that wait, with this
-    /// ticket. Returns `None` if others are before it, and `Some(None)` if nobody is in the middle of a write.
+    /// ticket. Returns `None` if others are before it, and `Some(None)` if no write is under way.
     fn claim(&mut self, file: File, me: u64, ticket: Option<Ticket>) -> Option<Turn> {
         let Some(taken) = self.taken.iter_mut().find(|taken| taken.file == file) else { return Some(None) };
         if !taken.is_back {
@@ -61,7 +62,7 @@ impl Turns {
         Some(Some(file))
     }
 
-    /// Forgets a turn that nobody has and nobody waits for. Returns `true` if somebody waits.
+    /// Forgets a turn that has no holder and no waiter. Returns `true` if a coroutine waits for it.
     fn is_wanted(&mut self, file: File) -> bool {
         let wanted = self.waiting.keys().any(|key| *key == file);
         if !wanted {
@@ -147,7 +148,7 @@ fn give_back(host: &dyn Host, file: File) {
     pass_on(host, file);
 }
 
-/// Wakes the first of those that wait for a turn that nobody has.
+/// Wakes the first waiter for a turn that is free.
 fn pass_on(host: &dyn Host, file: File) {
     let waiter = TURNS.with(host, |turns| {
         let is_free = turns.taken.iter().any(|taken| taken.file == file && taken.is_back);

@@ -9,7 +9,7 @@ fn mode(nonblocking: bool) -> Option<Blocking> {
     Some(if nonblocking { Blocking::No } else { Blocking::Yes })
 }
 
-/// Returns what the arguments of a call say about the descriptor that it opens.
+/// Returns the properties that a call's arguments give to the descriptor it opens.
 fn known(kind: FdKind, nonblocking: bool) -> Opened {
     Opened { kind: Some(kind), blocking: mode(nonblocking), timeouts: Some([0, 0]), own: true }
 }

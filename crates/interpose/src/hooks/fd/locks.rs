@@ -1,7 +1,7 @@
 //! `flock`, `lockf` and the locking commands of `fcntl`, without blocking the thread.
 //!
 //! A `flock` that is held is tried again when this process may have released it (by an unlock or a close), and by polling
-//! for other processes. Waiters for one file try in order of arrival; a newcomer that can have the lock at once gets it,
+//! for other processes. Waiters for one file try in order of arrival; a newcomer that can have the lock immediately gets it,
 //! as in the kernel.
 //!
 //! POSIX locks belong to the process: coroutines never exclude each other by them, and one that is held is held by another

@@ -45,7 +45,7 @@ fn in_use(host: &dyn Host, first: RawFd, last: RawFd) -> bool {
     })
 }
 
-/// Waits until no job uses a descriptor from `first` to `last`. Called before they are closed or replaced; costs a look at
+/// Waits until no job uses a descriptor from `first` to `last`. Called before they are closed or replaced; costs one check of
 /// an empty list when there are no jobs. Keeps `errno`.
 pub fn wait_for_jobs(first: RawFd, last: RawFd) {
     let Some(host) = php_thread_host() else { return };

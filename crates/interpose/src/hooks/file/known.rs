@@ -1,8 +1,8 @@
-//! Paths that have named regular files: such a file is opened again without a look at what its path names.
+//! Paths that have named regular files: such a file is opened again without checking what its path names.
 //!
-//! The look before an `open` costs as much as a third of it. What a path has named may be something else by now, so the `open` is
-//! made with `O_NONBLOCK`, which neither a FIFO nor a device waits with, and `fstat` tells what it has opened. Devices may take
-//! that flag for something else, which is why a path is looked at before it is known.
+//! The check before an `open` costs a third as much as the `open`. A path may name something else by now, so the `open` is
+//! made with `O_NONBLOCK`, with which neither a FIFO nor a device waits, and `fstat` tells what was opened. A device may give
+//! that flag another meaning, which is why a path is checked before it counts as known.
 
 use crate::hooks::fd::{close, tracking::opened};
 use crate::host::{Host, OnSignal, errno, fail, set_errno};
@@ -15,7 +15,7 @@ use std::ffi::CStr;
 use std::hash::Hasher;
 use std::os::fd::RawFd;
 
-/// The flags that `O_NONBLOCK` can be added to and removed from again. With any other the path is looked at.
+/// The flags that `O_NONBLOCK` can be added to and removed from again. With any other flag the path is checked.
 const SIMPLE: c_int = libc::O_CLOEXEC | libc::O_LARGEFILE | libc::O_NOCTTY;
 
 /// The number of paths that are remembered, a power of two. Of two with the same place the later one is.
@@ -81,8 +81,8 @@ pub(super) enum Again {
     Unknown,
 }
 
-/// Opens a known path. The flag stays where nobody can see it, in a file that is read whole, and where it means nothing: on a block
-/// device. Others, as FUSE, are told of it by reads.
+/// Opens a known path. The flag stays where nothing can observe it, in a file that is read in one piece, and where it means
+/// nothing: on a block device. Other file systems, such as FUSE, see it in reads.
 pub(super) fn open_again(path: *const c_char, flags: c_int, is_read_whole: bool) -> Again {
     // SAFETY: the caller's own argument.
     let fd = unsafe { libc::open(path, flags | libc::O_NONBLOCK) };
@@ -129,7 +129,7 @@ pub(super) fn wait_for_writer(host: &dyn Host, fd: RawFd, flags: c_int, call: &'
             ended => break ended.errno(libc::EINTR),
         }
     };
-    // SAFETY: opened for this call, which nobody knows of.
+    // SAFETY: opened for this call, and known only to it.
     unsafe { close(fd) };
     fail(error)
 }

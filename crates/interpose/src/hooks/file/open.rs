@@ -246,7 +246,7 @@ fn open_unbounded(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int,
     // Closes a descriptor that is opened late.
     fn undo((fd, _): (c_int, c_int)) {
         if fd >= 0 {
-            // SAFETY: opened by the job, known to nobody else.
+            // SAFETY: opened by the job, and known only to it.
             unsafe { libc::close(fd) };
         }
     }

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 /// The current position, for [`Io::offset`] as for `preadv2`.
 pub(crate) const HERE: i64 = -1;
 
-/// Pieces of memory handed to the kernel at once after a first try with the caller's own list.
+/// Pieces of memory handed to the kernel in one call after a first try with the caller's own list.
 const WINDOW: usize = 16;
 
 /// The arguments of one call. The list and the memory that it names are the caller's, valid until its call returns.

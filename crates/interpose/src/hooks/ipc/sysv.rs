@@ -2,7 +2,7 @@
 //!
 //! They have no readiness. A call is made with `IPC_NOWAIT`; if it would block, the coroutine waits in a queue and
 //! tries again when a call of this process has changed the object, and by polling for other processes. Coroutines that
-//! wait for the same operation are served in order of arrival; a newcomer that can be served at once is, as in the
+//! wait for the same operation are served in order of arrival; a newcomer that can be served immediately is, as in the
 //! kernel.
 //!
 //! The thread pool is no alternative: waiters would occupy all workers while the one who is to release needs one for a

@@ -10,7 +10,7 @@ use libc::{addrinfo, c_char, c_int, sockaddr, socklen_t};
 use std::ffi::{CStr, CString};
 use std::net::IpAddr;
 
-/// A list of libc's, with the code of the call; freed if nobody takes it.
+/// A list of libc's, with the code of the call; freed if it is not taken.
 struct Addresses {
     code: c_int,
     list: *mut addrinfo,
@@ -28,7 +28,7 @@ impl Addresses {
 impl Drop for Addresses {
     fn drop(&mut self) {
         if !self.list.is_null() {
-            // SAFETY: made by `getaddrinfo`, known to nobody else.
+            // SAFETY: made by `getaddrinfo`, and known only to this code.
             unsafe { libc::freeaddrinfo(self.list) };
         }
     }

@@ -84,7 +84,7 @@ fn find(host: &dyn Host, is_in: impl FnOnce(&Entries) -> bool) -> bool {
 }
 
 impl Hosts {
-    /// Returns what the file of hosts says, nothing if libc may ask others as well. Reads files that have changed.
+    /// Returns the entries of the hosts file, none if libc may ask other sources as well. Reads files that have changed.
     fn current(&mut self, paths: &Paths, now: u64) -> &Entries {
         if now >= self.at + FRESH {
             self.at = now;
@@ -156,7 +156,7 @@ fn is_small_file(file: &Metadata) -> bool {
     file.is_file() && file.len() <= LARGEST
 }
 
-/// Returns what is in a file that may be another one than was looked at.
+/// Returns the content of a file, which may not be the one that was checked.
 fn content(path: &str) -> Option<Vec<u8>> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
     if !is_small_file(&file.metadata().ok()?) {

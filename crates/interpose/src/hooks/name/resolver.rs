@@ -56,7 +56,7 @@ static NQUERY: Original = Original { names: [c"res_nquery", c"__res_nquery"], ad
 static NSEARCH: Original = Original { names: [c"res_nsearch", c"__res_nsearch"], address: AtomicUsize::new(0) };
 
 impl Original {
-    /// Returns its address, or 0 if it does not exist; then nobody can have called the hook.
+    /// Returns its address, or 0 if it does not exist; then the hook cannot have been called.
     fn find(&self) -> usize {
         let known = self.address.load(Ordering::Relaxed);
         if known != 0 {

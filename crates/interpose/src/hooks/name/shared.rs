@@ -1,9 +1,9 @@
-//! One look-up for all coroutines that ask the same at the same time.
+//! One look-up for all coroutines that ask the same question at the same time.
 //!
 //! A coroutine joins a look-up of the same question that has not ended, if the files that decide on the answer have not changed
 //! since it began. Nothing is kept: a question that comes later is looked up anew.
 //!
-//! Each asker gets a value of its own; the last one gets that of libc. The look-up belongs to all of them: it goes on when the
+//! Each asker gets a value of its own; the last one gets that of libc. The look-up belongs to all of them: it continues when the
 //! coroutine that began it is cancelled, and only its last asker abandons it.
 
 use super::config;
@@ -162,8 +162,8 @@ impl<T: Share> Requests<T> {
     }
 }
 
-/// Returns what distinguishes a call with these arguments, under the present configuration, from others. `None` if that cannot be
-/// said. Preserves `errno`.
+/// Returns the key that tells a call with these arguments, under the present configuration, from others. `None` if there is no
+/// such key. Preserves `errno`.
 pub(super) fn question(call: &str, arguments: &[Option<&[u8]>]) -> Option<Vec<u8>> {
     let saved = errno();
     let mut whole = config::fingerprint();

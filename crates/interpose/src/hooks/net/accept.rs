@@ -65,7 +65,7 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
         let mut level = host.reactor().readiness(fd, Interest::READ).0;
         if level == Readiness::Unknown && poll_events(fd, libc::POLLIN) == 0 {
             if socket_option(fd, libc::SO_ACCEPTCONN) != 1 {
-                return original(); // not a listener: the call fails at once
+                return original(); // not a listener: the call fails immediately
             }
             wait::record_not_ready(host, fd, Interest::READ);
             level = Readiness::NotReady;
@@ -148,7 +148,7 @@ unsafe fn on_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit:
     };
     let undo = |late: Accepted| {
         if late.result >= 0 {
-            // SAFETY: nobody else has the descriptor.
+            // SAFETY: no other code has the descriptor.
             unsafe { libc::close(late.result) };
         }
     };

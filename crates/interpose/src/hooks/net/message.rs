@@ -37,14 +37,14 @@ pub(super) unsafe fn length(message: *const msghdr) -> Option<usize> {
     }
     let mut sum = 0usize;
     for i in 0..count {
-        // SAFETY: the header says that there are so many.
+        // SAFETY: the header says that there are `count` entries.
         sum = sum.checked_add(unsafe { (*vectors.add(i)).iov_len })?;
     }
     Some(sum)
 }
 
 impl Rest {
-    /// Returns what follows the first `skip` bytes.
+    /// Returns the rest of `message` after its first `skip` bytes.
     ///
     /// # Safety
     /// [`length`] has accepted `message`.
@@ -53,7 +53,7 @@ impl Rest {
         // SAFETY: valid by contract.
         let (vectors, count) = unsafe { ((*message).msg_iov, count(message)) };
         for i in 0..count {
-            // SAFETY: the header says that there are so many.
+            // SAFETY: the header says that there are `count` entries.
             let one = unsafe { *vectors.add(i) };
             if skip >= one.iov_len {
                 skip -= one.iov_len;

@@ -297,7 +297,7 @@ pub unsafe extern "C" fn recvmmsg(
         if got > 0 {
             if let Some(host) = php_thread_host() {
                 for i in 0..got as usize {
-                    // SAFETY: the call has filled so many headers.
+                    // SAFETY: the call has filled `got` headers.
                     unsafe {
                         message::received_fds(&raw const (*messages.add(i)).msg_hdr, |fd| {
                             host.reactor().opened(fd, Default::default(), |w| host.wake(w));

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn glob(
         let given = Found(unsafe { to.read() });
         let find = move |_: c_int, pattern: *const c_char| {
             let mut found = given;
-            // SAFETY: a pattern of the job's, and the caller's list, which nobody else uses meanwhile.
+            // SAFETY: a pattern of the job's, and the caller's list, which nothing else uses meanwhile.
             let result = unsafe { libc::glob(pattern, flags, None, &raw mut found.0) };
             (result as isize, found)
         };

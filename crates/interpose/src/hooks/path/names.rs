@@ -85,7 +85,7 @@ pub unsafe extern "C" fn readlinkat(at: c_int, path: *const c_char, to: *mut c_c
     match if room == 0 { None } else { unsafe { with_path("readlink", at, path, read) } } {
         Some((length, text)) => {
             if length > 0 {
-                // SAFETY: the caller's place has room for that many, and so many were read.
+                // SAFETY: the caller's place has room for `length` bytes, and `length` bytes were read.
                 unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), length as usize) };
             }
             length
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn mkdirat(at: c_int, path: *const c_char, mode: mode_t) -
 pub unsafe extern "C" fn mkstemp(template: *mut c_char) -> c_int {
     const KNOWN: Opened = Opened { kind: Some(FdKind::File), blocking: Some(Blocking::Yes), timeouts: None, own: true };
     let make = |_: c_int, path: *const c_char| {
-        // SAFETY: the job's own copy, which is written to and of which nobody else knows.
+        // SAFETY: the job's own copy, which is written to and known only to it.
         unsafe {
             let mut name = CStr::from_ptr(path).to_owned().into_bytes_with_nul();
             let fd = libc::mkstemp(name.as_mut_ptr().cast());

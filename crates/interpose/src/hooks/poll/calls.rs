@@ -67,8 +67,8 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
 /// The largest set of which the reactor is asked before the kernel.
 const FEW: nfds_t = 8;
 
-/// Returns what the reactor knows of a whole set: how many are ready, and their events in the set. `None` if it does not know
-/// that of each.
+/// Returns how many entries of a whole set the reactor knows to be ready, and sets their events. `None` if it does not know this
+/// of each.
 ///
 /// # Safety
 /// `fds` is as `poll(2)` wants it.
@@ -208,10 +208,10 @@ unsafe fn polling(
         // SAFETY: the caller's own arguments.
         let ready = unsafe { poll_now(fds, count, mask) };
         if ready == 0 && count <= FEW {
-            // SAFETY: the kernel has just accepted so many entries.
+            // SAFETY: the kernel has just accepted this many entries.
             unsafe { record_none_ready(host.reactor(), fds, count) };
         }
-        // SAFETY: the kernel has just accepted so many entries.
+        // SAFETY: the kernel has just accepted this many entries.
         let first = if count == 0 { -1 } else { unsafe { (*fds).fd } };
         host.made_without_waiting(first, ready != 0);
         return ready;
@@ -245,7 +245,7 @@ unsafe fn leave(host: &dyn Host, fds: *mut pollfd, count: nfds_t, time: Time) ->
         let entries = if count == 0 {
             &[]
         } else {
-            // SAFETY: the kernel has just accepted so many entries.
+            // SAFETY: the kernel has just accepted this many entries.
             unsafe { std::slice::from_raw_parts(fds, count as usize) }
         };
         host.leave_wait(entries, time.deadline());
@@ -299,7 +299,7 @@ unsafe fn poll_all(
             return ready;
         }
         if is_few && answer.is_none() {
-            // SAFETY: the kernel has just accepted so many entries.
+            // SAFETY: the kernel has just accepted this many entries.
             unsafe { record_none_ready(host.reactor(), fds, count) };
         }
         if time.over() {
@@ -308,7 +308,7 @@ unsafe fn poll_all(
         }
         let wake = park_on(host, call, time, pending, |each| {
             for i in 0..count as usize {
-                // SAFETY: the kernel has just accepted so many entries, and they are the caller's until it returns.
+                // SAFETY: the kernel has just accepted this many entries, and they are the caller's until it returns.
                 let (fd, events) = unsafe { ((*fds.add(i)).fd, (*fds.add(i)).events) };
                 if fd >= 0 {
                     each(fd, interest(events));

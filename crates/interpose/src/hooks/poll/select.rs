@@ -186,7 +186,7 @@ pub unsafe extern "C" fn select(
     let ready = unsafe { selecting(host, "select", count, [read, write, other], time, std::ptr::null()) };
     if let Some(deadline) = time.deadline() {
         let rest = deadline.saturating_sub(Reactor::now());
-        // SAFETY: there is a deadline, so it is not null; nobody holds a reference to it.
+        // SAFETY: there is a deadline, so it is not null; no reference to it is held.
         unsafe {
             (*timeout).tv_sec = (rest / 1_000_000_000) as _;
             (*timeout).tv_usec = (rest % 1_000_000_000 / 1_000) as _;

@@ -139,8 +139,8 @@ fn by_signal(host: &dyn Host, call: &'static str, try_wait: &mut impl FnMut() ->
     }
 }
 
-/// Waits with `WNOHANG`. A child whose handle is being closed before it has ended is adopted by the reactor, since
-/// nobody would reap it.
+/// Waits with `WNOHANG`. A child whose handle is being closed before it has ended is adopted by the reactor: nothing
+/// else would reap it.
 fn try_wait_once(host: &dyn Host, pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
     // SAFETY: the caller's own arguments.
     let found = unsafe { libc::wait4(pid, status, options, usage) };

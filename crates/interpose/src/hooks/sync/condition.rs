@@ -1,14 +1,14 @@
 //! Condition variables: `pthread_cond_*`, and C11's `cnd_*` and `mtx_*`, which are the same objects in the C library.
 //!
 //! A coroutine that waits enters the queue of the condition's address, releases the mutex, and parks. A signal, on
-//! whatever thread, goes to libc and wakes one queued coroutine besides: of those who wait in libc and those who are
+//! whatever thread, goes to libc and also wakes one queued coroutine: of the waiters in libc and those that are
 //! parked at least one is woken. POSIX allows spurious wake-ups.
 //!
 //! So the signal must be made through a patched entry, as the wait was. Conditions in memory that is shared with other
 //! processes are waited for in place: the signals of those processes are not seen.
 //!
 //! As with locks, such a wait is not interrupted; a cancellation ends a timed one as if its time had passed, any other
-//! goes on. Which clock a condition uses is private to libc: a time within the last years or later is taken as a real
+//! continues. Which clock a condition uses is private to libc: a time within the last years or later is taken as a real
 //! time, any other as a time of the monotonic clock, which starts with the machine.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 

@@ -1,7 +1,7 @@
 //! `pthread_join` and C11's `thrd_join`, in the thread pool: a worker may join a thread as well as any other. (libcurl
 //! joins the thread of an unfinished name look-up when its handle is closed.)
 //!
-//! A thread is joined once, and who joins it goes on to free what it used: so the job is waited for, and nothing ends
+//! A thread is joined once, and the joiner then frees what it used: so the job is waited for, and nothing ends
 //! the wait, as without Spindle.
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 

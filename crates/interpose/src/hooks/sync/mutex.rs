@@ -172,7 +172,7 @@ pub fn on_resume(coroutine: u64) {
     });
 }
 
-/// Forgets the locks of `coroutine`, which has ended, running: what it leaves locked belongs to nobody.
+/// Forgets the locks of `coroutine`, which has ended and is still running: a lock it leaves locked has no owner.
 pub fn on_end(coroutine: u64) {
     let Some(here) = php_thread_host() else { return };
     on_park(coroutine);

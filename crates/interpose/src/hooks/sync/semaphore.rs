@@ -45,7 +45,7 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
         }
         let waiter = host.begin_wait();
         let ticket = address_queue::enter(host, semaphore.addr(), waiter);
-        // Tried again once it is queued: a post in between has notified nobody.
+        // Tried again once it is queued: a post in between has notified no waiter.
         let late = had();
         let mut wake = Wake::Woken;
         if !late {
