@@ -1,12 +1,12 @@
 //! The structures by which threads wake coroutines: an [`Inbox`], a queue from many threads to one, and [`AddressQueue`],
 //! wait queues that any thread notifies. In both an atomic is read without the lock, so all interleavings are tested
-//! (`tests/loom.rs`). It is not all that threads share: the queue of the worker pool and the notes of the watchdog in
+//! (`tests/loom.rs`). Threads share more than these: the queue of the worker pool and the notes of the watchdog in
 //! `reactor` are each under a lock of their own.
 //!
 //! # The inbox
 //!
 //! Worker threads, and threads of libraries, hand the thread that runs coroutines what they are to wake ([`Inbox::push`]);
-//! that thread, the receiver, drains the inbox. The inbox wakes nobody itself: `push` returns whether its caller has to (the
+//! that thread, the receiver, drains the inbox. The inbox itself wakes no thread: `push` returns whether its caller has to (the
 //! reactor writes to the eventfd that the receiver polls).
 //!
 //! ## States

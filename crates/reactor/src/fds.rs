@@ -9,9 +9,10 @@
 //!    │ EAGAIN, or a short  ▼ an event loop of user code was told
 //!    └──── TCP read ─── Unknown  (ask the kernel)
 //! ```
-//! In `NotReady` a call may park at once, in `Ready` a `poll` may be answered without asking, in `Unknown` the kernel must be
-//! asked. A loop ([`Fds::answer`]) is told of an edge once: it may use a descriptor in ways that are not seen here. When to enter `NotReady` is for the callers (it depends on the call). Hang-up, error and priority are sticky and
-//! forbid it, since no further edge comes for them.
+//! In `NotReady` a call may park immediately, in `Ready` a `poll` may be answered without asking, in `Unknown` the kernel must be
+//! asked. A loop ([`Fds::answer`]) is told of an edge once: it may use a descriptor in ways that are not seen here. When to enter
+//! `NotReady` is for the callers (it depends on the call). Hang-up, error and priority are sticky and forbid it, since no further
+//! edge comes for them.
 
 use crate::Waiter;
 use std::os::fd::RawFd;
@@ -27,7 +28,8 @@ impl Interest {
     pub const WRITE: Interest = Interest(2);
     /// Urgent data.
     pub const PRIORITY: Interest = Interest(4);
-    /// A call has read from it. What waits for data may find it in a buffer of this process, where epoll does not see it.
+    /// A call has read from it. A coroutine that waits for data may find it in a buffer of this process, which epoll
+    /// does not see.
     pub const CONSUMED: Interest = Interest(8);
 
     /// The union of both sets.

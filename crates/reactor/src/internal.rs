@@ -149,7 +149,7 @@ impl FromRawFd for InternalFd {
 
 impl Drop for InternalFd {
     fn drop(&mut self) {
-        clear(self.0); // first: once closed, the number may be user code's at once
+        clear(self.0); // first: once closed, the number may become user code's immediately
         // SAFETY: this is its owner.
         unsafe { libc::close(self.0) };
     }

@@ -1,7 +1,7 @@
-//! Caught signals: user code's handlers run as before, and the reactor learns that they ran.
+//! Caught signals: user code's handlers run as before, and the reactor sees that they ran.
 //!
 //! A handler that user code installs is stored, and ours is installed in its place: it records the signal, writes to an
-//! eventfd, and calls the stored one. There is no `signalfd`, which needs blocked signals, for a child process inherits the
+//! eventfd, and calls the stored one. `signalfd` is not used: it needs blocked signals, and a child process inherits the
 //! mask. Questions of user code about its handlers ([`action`]) are answered as if ours were not there.
 //!
 //! One signal may request a report ([`set_report_signal`]): as long as user code does not use it itself, no handler is

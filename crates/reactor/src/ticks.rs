@@ -41,7 +41,7 @@ impl Ticks {
         Ok(Ticks { shared, thread: Some(thread), process: std::process::id() })
     }
 
-    /// Shortens the interval, unless it is as short already. The next tick is at once.
+    /// Shortens the interval, unless it is already that short. The next tick comes immediately.
     pub fn shorten(&self, interval: Duration) {
         let interval = nanoseconds(interval);
         if self.shared.interval.fetch_min(interval, Ordering::AcqRel) > interval

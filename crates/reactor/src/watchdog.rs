@@ -25,10 +25,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// If this thread wakes so many nanoseconds late, the process was stopped.
+/// If this thread wakes this many nanoseconds late, the process was stopped.
 const STOPPED: u64 = 500_000_000;
 
-/// A run of ten limits and at least so many nanoseconds is reported before its end, which may never come.
+/// A run of ten limits and at least this many nanoseconds is reported before its end, which may never come.
 const REPORT_UNENDED_AFTER: u64 = 5_000_000_000;
 
 const STACK_BYTES: usize = 128 * 1024;

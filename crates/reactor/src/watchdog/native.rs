@@ -185,7 +185,7 @@ fn follows_a_call(address: usize) -> bool {
     address % 4 == 0 && before.try_into().map(u32::from_le_bytes).is_ok_and(is_call)
 }
 
-/// Returns `true` for `bl`, `blr` and the forms of that which authenticate the address.
+/// Returns `true` for `bl`, `blr`, and the forms of `blr` that authenticate the address.
 #[cfg(target_arch = "aarch64")]
 fn is_call(instruction: u32) -> bool {
     instruction >> 26 == 0b10_0101 || instruction & 0xfeff_f000 == 0xd63f_0000

@@ -70,7 +70,7 @@ fn the_run_after_a_long_one_is_seen_in_time() {
 
 #[test]
 fn a_stopped_process_is_not_reported() {
-    // It stops at 1060 ms, after it was asked, and goes on at 9000 ms.
+    // It stops at 1060 ms, after it was asked, and continues at 9000 ms.
     let mut run = Run::default();
     let awake = |at: u64| (at * MS, u64::MAX);
     assert_eq!(run.step(1050 * MS, awake(1050), 1000 * MS, LIMIT), Step::Ask);
