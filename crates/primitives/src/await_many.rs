@@ -40,7 +40,7 @@ impl Many {
         self.objects.len()
     }
 
-    /// Waits until so many are complete, or with `fails_fast` until one has failed.
+    /// Waits until `count` of them are complete, or with `fails_fast` until one has failed.
     ///
     /// # Errors
     /// The coroutine is cancelled, the token was first, or a scope among them has failed.
@@ -61,7 +61,7 @@ impl Many {
         self.objects.iter().for_each(|object| give_up(object));
     }
 
-    /// Waits until so many have succeeded, or all are complete, and returns their results and failures.
+    /// Waits until `count` of them have succeeded, or all are complete, and returns their results and failures.
     ///
     /// # Errors
     /// The coroutine is cancelled, or the token was first.
@@ -96,7 +96,7 @@ impl Many {
         }
     }
 
-    /// Waits until so many are complete, and returns their results.
+    /// Waits until `count` of them are complete, and returns their results.
     ///
     /// # Errors
     /// One of them has failed, the coroutine is cancelled, or the token was first.

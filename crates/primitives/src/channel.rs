@@ -138,7 +138,7 @@ fn ask(call: Call, question: impl FnOnce(&Core<Value, Waker>) -> Value) -> PhpRe
     Ok(question(&call.this_of(&CHANNEL).shared.core.borrow()))
 }
 
-/// Returns what an object of the class does, apart from the object.
+/// Returns the state of a channel, which exists apart from its object.
 pub fn shared(channel: &ChannelObject) -> &Rc<Shared> {
     &channel.shared
 }

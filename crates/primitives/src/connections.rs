@@ -425,7 +425,7 @@ impl Connections {
         Ok(connection.into())
     }
 
-    /// Returns what a statement leaves on its connection.
+    /// Returns the effect that a statement leaves on its connection.
     pub fn effect(&self, text: &[u8]) -> Effect {
         let settings = self.settings.borrow();
         // Functions in PHP leave nothing, or by further calls.

@@ -21,7 +21,7 @@ pub fn await_any_of(call: Call) -> PhpResult {
     settled(&arguments, 2, count)
 }
 
-/// Waits for so many results of the awaitables that are this argument. Next to it are the token, and whether results and
+/// Waits for `count` results of the awaitables in argument `number`. The next arguments are the token, whether results and
 /// failures keep the order of the awaitables, and whether a failure leaves a null among the results.
 fn settled(arguments: &Arguments<'_>, number: u32, count: usize) -> PhpResult {
     let token = token(arguments, number + 1)?;
@@ -55,7 +55,7 @@ pub fn await_any_of_or_fail(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 4)?;
     let count = number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
-    arguments.bool_or(4, true)?; // those that are found at once have the order of the awaitables
+    arguments.bool_or(4, true)?; // those that are found immediately have the order of the awaitables
     let many = Many::of(arguments.iterable(2)?, 2)?;
     if many.len() < count {
         return Err(argument_error(1, false, "must not be greater than the number of awaitables"));

@@ -46,7 +46,7 @@ struct Poll {
     /// The last watch was removed while a coroutine waited.
     has_nothing_left: Cell<bool>,
     is_waiting: Cell<bool>,
-    /// The last wait has returned so many streams that the next one is likely to find some.
+    /// The last wait returned enough streams that the next one is likely to find some.
     is_busy: Cell<bool>,
     /// How many of 1,024 directions that are watched a wait has found ready: an exponential average of the last waits.
     density: Cell<usize>,
@@ -92,9 +92,9 @@ impl Side {
     }
 }
 
-/// How many streams a wait returns from which on the loop counts as busy.
+/// The loop counts as busy once a wait returns this many streams.
 const BUSY: usize = 4;
-/// The density from which on the kernel is asked about all streams at once: three quarters.
+/// From this density, three quarters, the kernel is asked about all streams in one call.
 const DENSE: usize = 768;
 /// Stands for the descriptor of a stream that has none.
 const NONE: i32 = -1;
@@ -321,7 +321,7 @@ struct Ready {
 }
 
 impl Ready {
-    /// Returns room for so many directions. It is taken when the first is added.
+    /// Returns an empty set with room for `room` directions, allocated when the first is added.
     fn new(room: usize) -> Ready {
         Ready { read: Array::new(room), write: Array::new(room) }
     }
@@ -430,8 +430,8 @@ impl Poll {
         }
     }
 
-    /// Ends the registrations that the event loop has reported. Returns what is known to be ready; the rest is added to `due`, to be
-    /// looked at.
+    /// Ends the registrations that the event loop has reported. Returns the sides known to be ready; the rest is added to `due`, to
+    /// be checked.
     fn take_reports(&self, due: &mut Vec<Side>) -> Vec<Side> {
         let mut reported = Vec::new();
         let known = self.waits.known();
@@ -548,7 +548,7 @@ impl Poll {
         failure
     }
 
-    /// Adds a wait that has found so many directions ready to the density, with a weight of one eighth.
+    /// Adds a wait that has found `ready` directions ready to the density, with a weight of one eighth.
     fn measure(&self, ready: usize) {
         let watched = self.due.borrow().len() + self.registered.borrow().len();
         let now = if ready < BUSY { 0 } else { 1024 * ready / watched.max(ready) };
@@ -579,7 +579,7 @@ impl Poll {
         }
     }
 
-    /// Returns what is known of a direction that is due. Code of a user wrapper may run, and throw.
+    /// Finds out whether a direction that is due is ready. Code of a user wrapper may run, and throw.
     fn find(&self, side: &Side, known: Known) -> Found {
         if !side.watch().is_watched.get() || side.watch().registration.get().is_some() {
             return Found::Void;

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A thing that nobody uses.
+/// A thing that is not in use.
 pub struct Free {
     pub item: Value,
     /// Since when; `None` if no time matters.
@@ -67,7 +67,7 @@ pub struct Pool {
     before_acquire: ValueCell,
     before_release: ValueCell,
     is_constructed: Cell<bool>,
-    /// Its things are lent and taken back as they are: there is nothing to call and no time to look at.
+    /// Its things are lent and taken back as they are: there is nothing to call and no time to check.
     is_plain: Cell<bool>,
     least: Cell<usize>,
     /// How long a thing is free before it is checked, and before it is destroyed.
@@ -276,7 +276,7 @@ impl Pool {
         }
     }
 
-    /// Returns what nobody uses any more, to be put into its place: with the time only if that matters.
+    /// Returns a thing that is free again, to be put into its place: with the time only if it matters.
     #[inline]
     fn freed(&self, item: Value) -> Free {
         if self.is_plain.get() {
@@ -795,8 +795,8 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
     Ok(())
 }
 
-/// Calls a callback with a thing. If the callback throws and the pool has no `beforeRelease`, the thing is destroyed: nobody
-/// knows its state.
+/// Calls a callback with a thing. If the callback throws and the pool has no `beforeRelease`, the thing is destroyed: its state
+/// is unknown.
 fn with(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let callable = arguments.callable(1)?;

@@ -70,7 +70,7 @@ pub struct Profile {
     /// The class whose objects are used like one connection, and that of the connections themselves.
     pub pooled: &'static CStr,
     pub connection: &'static CStr,
-    /// The method of `Async\Pool` that makes a pool of them.
+    /// The method of `Async\Pool` that creates such a pool.
     pub factory: &'static [u8],
     /// The name of waits for a connection.
     pub wait: &'static str,
@@ -108,9 +108,9 @@ pub struct Profile {
     pub dialect: fn(&Object) -> Dialect,
     /// Methods that make functions for statements, by the name that is their first argument.
     pub function_makers: &'static [&'static str],
-    /// Returns what an exception of a call shows of its connection. Runs no PHP code.
+    /// Returns the health of a connection whose call has thrown this exception. Runs no PHP code.
     pub failure_state: fn(&Object) -> Health,
-    /// Returns what is known of a connection that has answered a call with `false`.
+    /// Returns the health of a connection that has answered a call with `false`.
     pub answer_state: fn(&Object) -> Health,
 }
 
@@ -172,7 +172,7 @@ pub static PDO: Profile = Profile {
     answer_state: |connection| health_by_code(&ask(connection, b"errorcode", &mut [])),
 };
 
-/// Returns what an `SQLSTATE` shows of a connection.
+/// Returns the health of a connection by an `SQLSTATE`.
 fn health_by_code(code: &Value) -> Health {
     // Classes of what is wrong with a statement, and not with the connection.
     const SOUND: &[&[u8]] =
@@ -305,7 +305,7 @@ fn integer(arguments: &[Value], place: usize) -> i64 {
     arguments.get(place).and_then(|value| value.dereferenced().as_long()).unwrap_or(0)
 }
 
-/// Returns what the number of an error of MySQL shows of a connection.
+/// Returns the health of a connection by the number of a MySQL error.
 fn health_by_number(number: &Value) -> Health {
     match number.as_long() {
         Some(0) => Health::Sound,
@@ -390,7 +390,7 @@ const REDIS_COMMANDS: &[&[u8]] = &[
     b"zsize", b"zunion", b"zunionstore",
 ];
 
-/// Returns what a statement that is prepared means for its connection.
+/// Returns the meaning of a prepared statement for its connection.
 pub fn meaning_of_prepared(arguments: &[Value], connections: &Connections) -> Meaning {
     match meaning_of_sql(arguments, connections) {
         Meaning::Ends => Meaning::Plain, // it may never be executed
@@ -398,7 +398,7 @@ pub fn meaning_of_prepared(arguments: &[Value], connections: &Connections) -> Me
     }
 }
 
-/// Returns what a statement, the first argument, means for its connection.
+/// Returns the meaning of a statement, the first argument, for its connection.
 fn meaning_of_sql(arguments: &[Value], connections: &Connections) -> Meaning {
     let Some(text) = arguments.first().map(Value::dereferenced) else { return Meaning::Plain };
     let Some(text) = text.as_str() else {

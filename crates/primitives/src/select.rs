@@ -325,7 +325,7 @@ pub fn try_select(call: Call) -> PhpResult {
     first_attempt(arguments.array(1)?).unwrap_or(Ok(Value::NULL))
 }
 
-/// Waits for all operations at once. All have the same waker, which works once: only one of them is carried out.
+/// Waits for all operations together. All have the same waker, which works once: only one of them is carried out.
 fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, PhpResult)>, Thrown> {
     let only_watches = cases.iter().all(|case| matches!(case.operation, Operation::Await(_)));
     let begun = Wait { only_watches, ..Wait::new("select", token) }.begin()?;

@@ -7,8 +7,8 @@ use crate::task::{Status, TaskObject, take_thrown};
 use spindle_php::coroutine::{self, Coroutine, Meaning};
 use spindle_zend::{Object, Owned, Value, exception};
 
-/// Releases a value where an exception may be in flight, which stays there. Returns what a destructor has thrown. If that is
-/// an `exit`, it is in flight.
+/// Releases a value where an exception may be in flight, which stays there. Returns the exception that a destructor has thrown.
+/// An `exit` stays in flight instead.
 pub fn release<T>(value: T) -> Option<Owned<Object>> {
     if !exception::is_in_flight() {
         drop(value);

@@ -16,8 +16,8 @@
 //! is a list, so neither its depth nor the number of tasks uses a stack of PHP or C.
 //!
 //! # Exceptions
-//! Each PHP value is released where an exception in flight is then taken (`task::take_thrown`) and given to the task at
-//! hand: thrown by its `yield`, or its failure if it has ended. None reaches the scheduler or another task. Only `exit` and the
+//! Each PHP value is released at a place that then takes an exception in flight (`task::take_thrown`) and gives it to the current
+//! task: thrown by its `yield`, or its failure if it has ended. None reaches the scheduler or another task. Only `exit` and the
 //! cancellation of the coroutine that runs the scheduler end `run()`.
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]

@@ -143,7 +143,7 @@ pub fn begin_wait(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
     }
 }
 
-/// Registers a wait, or gives the task its result if it is over.
+/// Registers a wait, or gives the task its result if it has ended.
 fn proceed(this: &SchedulerObject, task: &TaskObject, wait: Box<Wait>) {
     let mut stalls = 0;
     let thrown = loop {

@@ -136,7 +136,7 @@ pub fn of_task(task: &TaskObject) -> Option<Owned<SchedulerObject>> {
     all.get(&task.owner.get()).map(|scheduler| Owned::of(unsafe { scheduler.as_ref() }))
 }
 
-/// Returns what runs the tasks of the scheduler with this number, if anything does.
+/// Returns the runner of the tasks of the scheduler with this number, if it has one.
 pub fn runner_of(number: u64) -> Option<Maker> {
     let all = ALL.borrow();
     // SAFETY: those on the list are alive.

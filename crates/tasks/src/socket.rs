@@ -71,7 +71,7 @@ fn operation(socket: &CoSocket, operation: Operation) -> spindle_zend::PhpResult
     Ok(calls::make(Kind::Operate(socket.stream.get(), operation)))
 }
 
-/// Returns what has to be possible for an operation.
+/// Returns the direction in which an operation needs the stream to be ready.
 pub fn direction_of(operation: &Operation) -> Direction {
     if matches!(operation, Operation::Write(..)) { Direction::Write } else { Direction::Read }
 }

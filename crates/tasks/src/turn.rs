@@ -11,7 +11,7 @@ pub enum Turn {
     Yielded(Value),
     /// It has yielded a generator.
     Called(Generator),
-    /// It is to be resumed at once, by this exception.
+    /// It is to be resumed immediately, with this exception.
     Again(Owned<Object>),
     /// It has come to its end, or to a `retval()`, after which it is to be ended.
     Returned {
@@ -23,7 +23,7 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Returns what it means that a generator has done this.
+    /// Returns the turn of a generator that was resumed with this result.
     ///
     /// # Errors
     /// It exits.

@@ -30,7 +30,7 @@ pub enum Operation {
     None,
     /// A connection is accepted.
     Accept,
-    /// At most so many bytes are read.
+    /// At most this many bytes are read.
     Read(i64),
     /// The string is written from this byte on.
     Write(Owned<Str>, Cell<usize>),
@@ -54,7 +54,7 @@ impl Operation {
 pub enum Begun {
     /// It is registered with this key.
     Waiting(Key),
-    /// It is over already.
+    /// It has ended already.
     Over,
 }
 
@@ -87,7 +87,7 @@ impl Wait {
         }
     }
 
-    /// Registers the wait, unless it is over. `is_used` returns `true` for the key of another wait.
+    /// Registers the wait, unless it has ended. `is_used` returns `true` for the key of another wait.
     ///
     /// # Errors
     /// It cannot end, or what it is for has been closed.
@@ -153,8 +153,8 @@ impl Wait {
         self.key.set(None);
     }
 
-    /// Returns what the task is sent when the wait is over; `None` if it has to wait again. `stalls` is how often it was over
-    /// before, without any progress since.
+    /// Returns the value that the task is sent when the wait has ended; `None` if it has to wait again. `stalls` is how often it
+    /// ended before, without any progress since.
     ///
     /// # Errors
     /// What the task is thrown.
