@@ -85,7 +85,7 @@ pub fn value_error(text: &str) -> Thrown {
     exception::throw_new(engine::value_error_class(), text)
 }
 
-/// Returns the exception with which the handler of an exchange is cancelled. If a limit of time is over, the limit is its
+/// Returns the exception with which the handler of an exchange is cancelled. If a time limit has passed, the limit is its
 /// previous one.
 pub fn cancellation(exchange: &Exchange, why: Reason) -> Owned<Object> {
     let (class, text, waits_for) = match why {

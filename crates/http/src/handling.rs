@@ -138,7 +138,7 @@ impl Handler for Handling {
 
     fn cancel(&self, reason: Reason) {
         if let (Reason::Disconnected, Some(request)) = (reason, self.request.get()) {
-            // As with PHP's other servers the script goes on, and exits when it prints something, unless `ignore_user_abort` is set.
+            // As with PHP's other servers, the script continues, and exits when it prints, unless `ignore_user_abort` is set.
             if let Some(request) = request.upgrade() {
                 request.is_aborted();
             }

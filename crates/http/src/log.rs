@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 /// How many bytes of what clients have sent they may have.
 const MOST_BYTES: usize = 16 << 20;
 
-/// How many of them are written to a stream at once.
+/// How many of them are written to a stream in one call.
 const BATCH: usize = 1_000;
 
 /// Where the log goes, and what is still to be written.
@@ -65,7 +65,7 @@ impl Log {
     }
 }
 
-/// A request is over.
+/// Adds a request that has ended.
 ///
 /// # Errors
 /// No coroutine can be spawned.
@@ -139,7 +139,7 @@ impl Drop for Writing {
 /// The coroutine is to end. What was not begun waits for the next one.
 fn write(log: &Log) -> Result<(), Thrown> {
     loop {
-        // A stream takes many entries at once, and a callable one.
+        // A stream takes many entries in one call, and a callable takes one.
         let to = log.to.get();
         let is_stream = to.type_number() == sys::IS_RESOURCE;
         let most = if is_stream { BATCH } else { 1 };

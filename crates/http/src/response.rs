@@ -179,7 +179,7 @@ fn events(call: Call) -> PhpResult {
     let mut headers = HeaderMap::with_capacity(3);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no")); // proxies pass them on at once
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no")); // proxies pass them on immediately
     let response = RESPONSE.make();
     *response.headers.borrow_mut() = headers;
     response.body.set(events);

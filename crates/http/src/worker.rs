@@ -656,7 +656,7 @@ impl Client for Worker {
     }
 }
 
-/// Completes the response of the running request, whose coroutine goes on. Returns `false` if there is nothing to complete.
+/// Completes the response of the running request, whose coroutine continues. Returns `false` if there is nothing to complete.
 pub fn finish() -> bool {
     let Some(worker) = running() else { return false };
     if worker.handling.borrow().is_none() {

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// The body of a response. When it is dropped, the exchange is over.
+/// The body of a response. When it is dropped, the exchange has ended.
 pub struct Outgoing {
     content: Content,
     exchange: Option<Rc<Exchange>>,

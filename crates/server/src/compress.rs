@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 /// How many responses are compressed at a time. Others are sent as they are.
 const MOST: usize = 64;
-/// How many bytes are compressed in a turn, of all responses, and at once. Of the codings, the slowest does 30 megabytes a second.
+/// How many bytes are compressed in a turn, of all responses, and in one call. The slowest coding does 30 megabytes a second.
 const TURN: usize = 128 << 10;
 const SLICE: usize = 32 << 10;
 

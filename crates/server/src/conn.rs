@@ -43,7 +43,7 @@ const SEND_CALL: usize = 256;
 /// How long an HTTP/1.1 connection must be idle before its buffers are released, in nanoseconds: they are most of its memory, and
 /// are allocated again for the next request.
 const RELEASE_AFTER: u64 = 1_000_000_000;
-/// If more connections than this have buffers, they are released at once.
+/// If more connections than this have buffers, they are released immediately.
 const MANY_BUFFERED: usize = 1024;
 /// The listener of a connection.
 pub struct Local {
@@ -80,7 +80,7 @@ pub struct Connection {
     /// The time at which the task will be woken.
     scheduled: Cell<Option<Time>>,
     pub waker: RefCell<Option<Waker>>,
-    /// It is to be closed at once.
+    /// It is to be closed immediately.
     pub is_aborted: Cell<bool>,
     /// It is to be closed if it is still idle, to make room for another one.
     pub close_if_idle: Cell<bool>,
@@ -380,7 +380,7 @@ impl Connection {
         }
     }
 
-    /// A request is over. `is_received`: its body was read to its end.
+    /// Called when a request has ended. `is_received`: its body was read to its end.
     pub fn finish_exchange(&self, is_received: bool) {
         self.is_body_received.set(is_received);
         let left = self.active.get().saturating_sub(1);
@@ -460,7 +460,8 @@ impl Connection {
         self.scheduled.get().is_some_and(|time| time.at <= now)
     }
 
-    /// Handles its limits that have passed, except those of requests and WebSockets. Returns `true` if it is to be closed at once.
+    /// Handles its limits that have passed, except those of requests and WebSockets. Returns `true` if it is to be closed
+    /// immediately.
     pub fn check_timeouts(&self, now: u64) -> bool {
         let settings = &self.shared.settings;
         let is_over = |since: u64, time: u64| time > 0 && now >= since.saturating_add(time);
@@ -494,7 +495,7 @@ impl Connection {
         }
     }
 
-    /// Returns what trusted proxies say about the client of a request, if it comes from one.
+    /// Returns the client of a request as trusted proxies name it, if the request comes from one.
     pub fn origin(&self, head: &Parts) -> Option<Box<Origin>> {
         let proxies = &self.shared.settings.proxies;
         if proxies.are_none() || !self.is_known() {

@@ -132,7 +132,7 @@ impl Dispatcher {
         }
     }
 
-    /// Adds an event for a request that is over, if the owner wants that.
+    /// Adds an event for a request that has ended, if the owner wants it.
     pub fn log(&self, entry: impl FnOnce() -> Entry) {
         if self.is_logged.get() {
             self.push(Event::Log(Box::new(entry())));
@@ -231,7 +231,7 @@ impl Dispatcher {
     }
 
     /// Returns `true` if a request queued now would be refused after `queue_timeout`, at the pace at which others have started since
-    /// the queue was last empty. Refused at once, it does not lengthen the queue, and its client can go elsewhere.
+    /// the queue was last empty. Refused immediately, it does not lengthen the queue, and its client can go elsewhere.
     fn would_time_out(&self) -> bool {
         let limit = self.shared.settings.queue_timeout;
         limit > 0

@@ -88,7 +88,7 @@ impl Hasher for KeyHasher {
 /// A wait for a descriptor or a job.
 #[derive(Default)]
 struct Wait {
-    /// It is over. For a descriptor: the next call may succeed.
+    /// It has ended. For a descriptor: the next call may succeed.
     is_over: Cell<bool>,
     /// The key with which the event loop reports it, while it is registered.
     key: Cell<Option<Key>>,

@@ -300,7 +300,7 @@ impl Exchange {
         self.dispatcher.notify();
     }
 
-    /// It is over.
+    /// Ends the exchange.
     fn finish(&self) {
         self.dispatcher.log(|| self.log_entry());
         self.connection.finish_exchange(self.is_received.get());
@@ -422,7 +422,7 @@ impl Exchange {
                     self.cancel(Reason::Disconnected);
                 }
                 *self.read_ahead.borrow_mut() = Some(read);
-                self.stop_reading(); // the handler goes on
+                self.stop_reading(); // the handler continues
                 self.dispatcher.wake_handler(Rc::clone(self));
             }
         }
@@ -835,7 +835,7 @@ impl Exchange {
         let Some(body) = self.incoming.take() else { return };
         self.is_received.set(body.is_end_stream());
         self.read_ahead.borrow_mut().get_or_insert(Incoming::Failed);
-        // Where the connection is to be closed, hyper does so at once, and the connection's task reads what comes.
+        // If the connection is to be closed, hyper closes it immediately, and the connection's task reads what comes.
         if self.parts.version == Version::HTTP_2 || !self.closes_connection() {
             self.shared().event_loop.exec.spawn(Discard::new(&self.dispatcher.shared, body));
         }
@@ -866,7 +866,7 @@ impl Exchange {
         is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
     }
 
-    /// The owner has seen that the time of its handler is over, and asks it to end.
+    /// Called when the owner has seen that the time of its handler has passed: asks the handler to end.
     pub fn time_out(&self, now: u64) {
         if self.timed_out_at.get() == 0 {
             self.timed_out_at.set(now);

@@ -245,7 +245,7 @@ impl Read for Socket {
             if buf.remaining() == 0 {
                 return Poll::Ready(Ok(()));
             }
-            // With the rest of the head at once: hyper doubles its buffer, for as long as the connection lives, where a part comes.
+            // In one piece with the rest of the head: for a part, hyper doubles its buffer for the life of the connection.
         }
         // SAFETY: bytes of it are only written by `recv`.
         let room = unsafe { buf.as_mut() };

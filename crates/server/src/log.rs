@@ -9,7 +9,7 @@ use http::{Method, Version};
 /// The status of a request without a response: its client had left before, or its handler has failed to give one.
 pub const NO_RESPONSE: u16 = 499;
 
-/// A request that is over.
+/// A request that has ended.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The address of the client, and its port.

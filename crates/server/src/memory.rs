@@ -12,7 +12,7 @@ const MANY: usize = 256;
 /// How long after half of them have ended, in nanoseconds: most others that leave with them have left by then. It is also the time
 /// between two returns.
 const PAUSE: u64 = 1_000_000_000;
-/// If no more than this part of them is left, it is done at once: the next ones may come soon.
+/// If no more than this part of them is left, it is done immediately: the next ones may come soon.
 const FEW: usize = 16;
 
 /// Watches how many connections there are.

@@ -82,7 +82,7 @@ impl Server {
         self.add_files(root);
     }
 
-    /// A wait or a job is over. Returns `false` if there is no such wait.
+    /// Signals that a wait or a job has ended. Returns `false` if there is no such wait.
     pub fn ready(&self, key: Key) -> bool {
         self.0.shared.event_loop.signal(key)
     }
@@ -92,7 +92,7 @@ impl Server {
         self.0.handlers()
     }
 
-    /// Does what can be done at once.
+    /// Does what can be done without waiting.
     pub fn turn(&self) {
         let shared = &self.0.shared;
         let event_loop = &shared.event_loop;
@@ -108,7 +108,7 @@ impl Server {
         self.0.is_in_turn.set(false);
     }
 
-    /// Cancels handlers, and closes connections, when the time of a drain is over.
+    /// Cancels handlers, and closes connections, when the time of a drain has passed.
     fn advance_lifecycle(&self, now: u64) {
         let lifecycle = &self.0.shared.lifecycle;
         match lifecycle.get() {
@@ -184,7 +184,7 @@ impl Server {
         }
     }
 
-    /// Closes everything at once. Of the events those remain that are logged.
+    /// Closes everything immediately. Of the events, only those to be logged remain.
     pub fn close(&self) {
         let shared = &self.0.shared;
         self.0.is_in_turn.set(true); // the owner needs no waking

@@ -118,7 +118,7 @@ impl Service {
         event_loop.exec.spawn(async move {
             let found = poll_fn(|cx| job.poll(cx)).await;
             if !exchange.is_queued() {
-                return; // the client has left, or the time is over
+                return; // the client has left, or the time has passed
             }
             match found {
                 Some(Some((place, found))) => {
@@ -202,7 +202,7 @@ impl Future for Reply {
             this.exchange = None;
             return Poll::Ready(Err(Aborted));
         };
-        // A WebSocket goes on when its answer is sent.
+        // A WebSocket continues after its answer is sent.
         let exchange = this.exchange.take().filter(|exchange| exchange.websocket().is_none());
         Poll::Ready(Ok(response.map(|content| Outgoing::new(content, exchange))))
     }

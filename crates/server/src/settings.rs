@@ -7,7 +7,7 @@ use crate::forwarded::Proxies;
 pub struct Settings {
     /// How many connections are accepted; then idle ones are closed, and others wait in the kernel's queue.
     pub max_connections: usize,
-    /// How many handlers run at once. Further requests wait in order of arrival.
+    /// How many handlers run at the same time. Further requests wait in order of arrival.
     pub max_concurrency: usize,
     /// How long a request waits for a handler; then it is refused with status 503.
     pub queue_timeout: u64,
@@ -42,7 +42,7 @@ pub struct Settings {
     pub discard_size: u64,
     /// How long they are discarded.
     pub discard_timeout: u64,
-    /// How many streams of HTTP/2 a connection may have at once.
+    /// How many streams of HTTP/2 a connection may have at the same time.
     pub h2_streams: u32,
     /// How many streams that the client has reset may wait to be accepted; then the connection is closed.
     pub h2_reset_streams: usize,

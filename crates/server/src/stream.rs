@@ -281,7 +281,7 @@ impl Session {
     }
 }
 
-/// Decrypts as much as rustls takes at once. Returns how much of it was taken.
+/// Decrypts as much as rustls takes in one go. Returns how many bytes it took.
 fn decrypt(tls: &mut ServerConnection, bytes: &[u8]) -> io::Result<usize> {
     let mut left = bytes;
     while !left.is_empty() {

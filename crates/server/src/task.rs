@@ -444,7 +444,7 @@ impl Task {
             && (self.connection.deadline() <= now || self.active.borrow().iter().any(is_due))
     }
 
-    /// Handles limits that have passed. Returns `true` if the connection is to be closed at once.
+    /// Handles limits that have passed. Returns `true` if the connection is to be closed immediately.
     fn check_timeouts(&self, now: u64) -> bool {
         if self.connection.is_schedule_due(now) {
             self.connection.unschedule();

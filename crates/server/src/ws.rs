@@ -126,7 +126,7 @@ const OVERHEAD: usize = 2 * size_of::<Message>() + 32;
 /// Up to this size a message in the queue is a copy. Otherwise it keeps the whole buffer alive with which it was read, and so
 /// do few small messages among many pings.
 const COPIED: usize = READ_BUFFER;
-/// How much larger the queue may be when the client has left: as nothing more comes, what the system has is read at once.
+/// How much larger the queue may be when the client has left: as nothing more comes, all that the system has is read in one go.
 const LAST: usize = 16;
 /// The size of tungstenite's buffer for reading.
 const READ_BUFFER: usize = 4096;
@@ -441,7 +441,7 @@ fn context(settings: &Settings, read: Bytes) -> WebSocketContext {
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
-        .max_write_buffer_size(usize::MAX) // it is emptied into ours at once
+        .max_write_buffer_size(usize::MAX) // it is emptied into ours immediately
         .max_message_size(Some(settings.websocket_message))
         .max_frame_size(Some(settings.websocket_frame));
     WebSocketContext::from_partially_read(read.to_vec(), Role::Server, Some(config))

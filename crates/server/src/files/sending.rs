@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// How many bytes are read at once: so much of a file is in memory, besides what the connection buffers.
+/// How many bytes are read in one call: this much of a file is in memory, besides what the connection buffers.
 const PIECE: u64 = 64 << 10;
 
 /// A part of an open file.
