@@ -82,7 +82,7 @@ pub fn keep() {
 pub fn release() {
     for class in 0..CLASSES {
         while let Some(block) = Blocks::take(class) {
-            // SAFETY: a block of this class, which nobody uses.
+            // SAFETY: a block of this class, which is not in use.
             unsafe { System.dealloc(block, whole(class)) };
         }
     }
@@ -139,7 +139,7 @@ impl Blocks {
         if list.count.get() >= MOST[class] {
             return false;
         }
-        // SAFETY: a block that nobody uses, of 8 bytes at least.
+        // SAFETY: a block that is not in use, of 8 bytes at least.
         unsafe { block.cast::<*mut u8>().write(list.first.get()) };
         list.first.set(block);
         list.count.set(list.count.get() + 1);
@@ -209,7 +209,7 @@ unsafe impl GlobalAlloc for Blocks {
                     return new;
                 }
                 let had = before.map_or(layout, whole);
-                // SAFETY: what it was allocated with, and the size of a class or that which the caller wants.
+                // SAFETY: what it was allocated with, and the size of a class or the size that the caller wants.
                 unsafe { System.realloc(block, had, after.map_or(size, size_of_class)) }
             }
         }

@@ -149,7 +149,7 @@ macro_rules! on_lists {
         unsafe extern "C" fn $name($fd: c_int, $iov: *const iovec, $count: c_int $(, $arg: $type)*) -> ssize_t {
             let flags: c_int = 0 $(| $flags)?;
             let able = |what| match what {
-                // What a file cannot give at once it may refuse at any time.
+                // A read that a file cannot serve immediately may be refused at any time.
                 What::Error(libc::EAGAIN) => flags & libc::RWF_NOWAIT != 0 && kind($fd) == libc::S_IFREG,
                 What::Error(libc::EOPNOTSUPP) => flags != 0,
                 what => possible(Call::$name, $fd, what),

@@ -17,7 +17,7 @@ static PARTS: &[Part] = &[
     spindle_http::PART,
 ];
 
-/// Returns what PHP looks for in an extension.
+/// Returns the module entry, which PHP looks up in an extension by this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
     spindle_php::module_entry(PARTS)

@@ -15,8 +15,8 @@ pub use dialect::Dialect;
 use lexer::Mode;
 pub use statement::Effect;
 
-/// Returns what a statement leaves on its connection. `is_harmless` says of further functions, by their names in lower case,
-/// that they change nothing.
+/// Returns the effect that a statement leaves on its connection. `is_harmless` tells which further functions, by their names in
+/// lower case, change nothing.
 #[must_use]
 pub fn effect(text: &[u8], dialect: Dialect, is_harmless: &dyn Fn(&[u8]) -> bool) -> Effect {
     // Some servers end a text at the first NUL.

@@ -21,10 +21,10 @@ pub enum Effect {
     Changes,
 }
 
-/// How many parts of a statement tell its kind.
+/// How many tokens at the head of a statement decide its kind.
 const HEAD: usize = 16;
 
-/// Returns what a statement leaves on its connection, if a server reads it in this mode.
+/// Returns the effect that a statement leaves on its connection, if a server reads it in this mode.
 pub fn effect(text: &[u8], mode: Mode, is_harmless: &dyn Fn(&[u8]) -> bool) -> Effect {
     let mut tokens = Lexer::new(text, mode);
     let mut head = Vec::with_capacity(HEAD);
@@ -204,7 +204,7 @@ fn is_word(token: Token<'_>, word: &[u8]) -> bool {
     matches!(token, Token::Word(text) if text.eq_ignore_ascii_case(word))
 }
 
-/// Returns what a kind of statement leaves on its connection.
+/// Returns the effect that a statement of this kind leaves on its connection.
 fn kind(head: &[Token<'_>], dialect: Dialect) -> Effect {
     let skipped = head.iter().take_while(|token| **token == Token::Open).count();
     let head = &head[skipped..];

@@ -26,7 +26,7 @@ const WANTS_CALL: &str = "spawn expects a call or a closure";
 
 /// The number of tokens of look-ahead.
 const AHEAD: usize = 2;
-/// With more than one word in so many bytes of source, parsing all of it is faster than skimming.
+/// With more than one word in this many bytes of source, parsing all of it is faster than skimming.
 const DENSE: usize = 150;
 
 /// Returns the edits that make plain PHP of the source, or `None` if it is that already. The parts between the words (`scan`)
@@ -291,9 +291,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Between statements, and behind an operator that was found here: goes on where the next word is. Where that must be
-    /// an operator, there; else with the statement that it is in. Where no operator waits for its end, what is around
-    /// does not matter; what could be a declaration is taken apart with all that is around it.
+    /// Between statements, and after an operator that was found here: continues where the next word is, if that must be an
+    /// operator, otherwise with the statement that it is in. If no operator waits for its end, what is around it does not
+    /// matter; what could be a declaration is taken apart with all that is around it.
     fn skim(&mut self) -> Result<(), Lost> {
         let Some(skimmer) = &mut self.skimmer else { return Ok(()) };
         let level = self.frames.len();

@@ -27,7 +27,7 @@ pub enum Before {
     Start,
     /// An operator or a word before which, and behind which, there can only be expressions.
     Operator,
-    /// What begins or goes on with an array, arguments or an expression in parentheses.
+    /// Something that begins or continues with an array, arguments or an expression in parentheses.
     List,
     /// Something else.
     Other,
@@ -308,7 +308,7 @@ fn is_word_at_end(code: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// The number of bytes that are compared at once.
+/// The number of bytes compared in one step.
 const BLOCK: usize = 64;
 
 /// Finds the bytes at which something can begin or end.

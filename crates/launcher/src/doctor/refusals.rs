@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 
-/// Returns what is wrong with this PHP.
+/// Returns the problems of this PHP.
 pub fn of_php(facts: &Facts) -> Vec<String> {
     let version = &facts.version;
     let mut problems = Vec::new();
@@ -58,7 +58,7 @@ fn for_another(module: &str, php: &str, facts: &Facts) -> String {
     )
 }
 
-/// Returns what the module in this file was built for, as `API20220829,NTS`.
+/// Returns the build that the module in this file is for, such as `API20220829,NTS`.
 fn build_of(file: &str) -> Option<String> {
     const LONGEST: usize = "API20220829,NTS,debug".len();
     let bytes = std::fs::read(file).ok()?;

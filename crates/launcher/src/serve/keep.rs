@@ -33,7 +33,7 @@ const DIED: i32 = 76;
 /// How long PHP may take to stop beyond the time of grace: it cancels its requests then, which takes `cancel_grace`.
 const BEYOND: Duration = Duration::from_secs(5);
 
-/// How long what is cancelled at once may take.
+/// How long requests that are cancelled immediately may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
 /// How long PHP may take to say where it is, and end, before it is killed. It says so after some two seconds.
@@ -279,7 +279,7 @@ impl Keeper<'_> {
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.all.iter().filter(|php| !php.is_silent).map(|php| readable(php.control.as_fd())));
-        let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal, or all is looked at in vain
+        let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal; any other failure costs a needless check
     }
 
     fn signalled(&mut self, signal: i32) {
@@ -312,7 +312,7 @@ impl Keeper<'_> {
         }
         self.stopping = Some(Status::Fine);
         self.start_at = None;
-        // Clients are refused from now on, rather than left to wait for nobody.
+        // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
         let now = Instant::now();
         self.all.iter_mut().for_each(|php| php.finish(now, self.plan.grace));
@@ -362,7 +362,7 @@ impl Keeper<'_> {
                 let at_once = self.at_once;
                 let php = &mut self.all[place];
                 php.stage = Stage::Serving;
-                php.due = at_once; // that of its start is over
+                php.due = at_once; // the deadline of its start no longer applies
                 self.slowest = self.slowest.max(now - php.began);
                 if php.is_told || php.is_pressed {
                     php.finish(now, self.plan.grace);
@@ -487,7 +487,7 @@ impl Keeper<'_> {
     }
 }
 
-/// Returns what changes when a file does.
+/// Returns a value that changes when a file does.
 fn version(file: &Path) -> Version {
     let found = file.metadata().ok()?;
     Some((found.ino(), found.mtime(), found.mtime_nsec()))

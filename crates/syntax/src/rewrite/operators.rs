@@ -120,8 +120,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `spawn f(1)` is `call(f(...))(1)`. Of what has a `?->` in it a closure cannot be made: the object, or the value, that
-    /// is called is handed over, and an arrow function makes one of it when it is not null.
+    /// `spawn f(1)` is `call(f(...))(1)`. No closure can be made of a callee that contains `?->`: the object, or the value, that
+    /// is called is handed over, and an arrow function makes a closure of it when it is not null.
     pub(super) fn write_call(&mut self, callee: Callee) {
         let keyword = self.token(callee.keyword);
         replace_word(&mut self.edits, self.source, keyword, CALL);
