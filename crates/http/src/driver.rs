@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Waits for descriptors by a set that the coroutine of `run()` serves.
 pub struct Events {
     pub set: Rc<WaitSet>,
-    /// That coroutine waits, or is about to: it has to be woken for what others do.
+    /// That coroutine waits, or is about to: actions of other coroutines have to wake it.
     pub waits: Rc<Cell<bool>>,
 }
 

@@ -68,7 +68,7 @@ pub fn forbidden(text: &str) -> Thrown {
     exception::throw_new(class(&FORBIDDEN), text)
 }
 
-/// Returns the status with which a request is answered whose handler has thrown this, if that is the client's fault.
+/// Returns the status of the answer to a request whose handler has thrown this, if the failure is the client's fault.
 pub fn status(exception: &Object) -> Option<StatusCode> {
     let all = [
         (&TOO_LARGE, StatusCode::PAYLOAD_TOO_LARGE),

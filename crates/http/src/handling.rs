@@ -107,7 +107,7 @@ impl Handling {
         self.failure.borrow().is_some()
     }
 
-    /// Takes the failure of another coroutine of the scope when the handler has ended, which awaits none any more.
+    /// Takes the failure of another coroutine of the scope when the handler, which awaits none any more, has ended.
     pub fn last_failure(&self) -> Option<Owned<Object>> {
         if let Some(scope) = self.scope() {
             scope.end_held_failures();

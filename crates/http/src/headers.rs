@@ -1,4 +1,4 @@
-//! Headers from PHP code and for PHP code. What would break the protocol is an error.
+//! Headers from PHP code and for PHP code. A header that would break the protocol is an error.
 
 use crate::errors::value_error;
 use http::{HeaderMap, HeaderName, HeaderValue, header};

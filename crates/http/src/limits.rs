@@ -94,7 +94,7 @@ fn check_request_timeout(handling: &Handling, length: u64) {
         }
         return;
     }
-    // The loop gets to what is cancelled otherwise, and to a response that has begun.
+    // What is cancelled for other reasons, and a response that has begun, is left to the loop.
     let is_cancelled = matches!(exchange.cancelled(), Some(Reason::Timeout | Reason::Shutdown | Reason::SlowBody));
     let is_over = exchange.is_overdue(now)
         || settings.request_timeout > 0 && length >= settings.request_timeout
@@ -107,7 +107,7 @@ fn check_request_timeout(handling: &Handling, length: u64) {
     }
 }
 
-/// Ends the coroutine that runs, with a fatal error that concerns no other one.
+/// Ends the running coroutine with a fatal error that affects no other one.
 fn end(error: &str) -> bool {
     let ends = limits::end_coroutine(error);
     if ends && let Some(worker) = worker::running() {

@@ -1,4 +1,4 @@
-//! The access log: requests that are over are written by a coroutine of its own, so that no handler waits for it.
+//! The access log: requests that have ended are written by a coroutine of its own, so that no handler waits for it.
 
 use crate::errors::{self, server_error, value_error};
 use crate::helpers;
@@ -136,7 +136,7 @@ impl Drop for Writing {
 /// Writes what waits. A failure is reported, and the rest is written.
 ///
 /// # Errors
-/// The coroutine is to end. What was not begun waits for the next one.
+/// The coroutine is to end. Entries not yet begun wait for the next one.
 fn write(log: &Log) -> Result<(), Thrown> {
     loop {
         // A stream takes many entries in one call, and a callable takes one.

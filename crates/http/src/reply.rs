@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=UTF-8");
 
-/// The codes with which the WebSocket of a handler is closed that was cancelled, or has thrown.
+/// The codes with which a WebSocket is closed when its handler was cancelled, or has thrown.
 const GOING_AWAY: u16 = 1001;
 const INTERNAL_ERROR: u16 = 1011;
 
@@ -172,7 +172,7 @@ pub fn fail(exchange: &Rc<Exchange>, thrown: &Object) {
     refuse(exchange, status);
 }
 
-/// Answers with this status in place of a response that has not begun. One that has is broken off.
+/// Answers with this status in place of a response that has not begun. One that has begun is aborted.
 pub fn refuse(exchange: &Rc<Exchange>, status: StatusCode) {
     let (mut head, body) = refusal(status);
     if status == StatusCode::UPGRADE_REQUIRED {

@@ -188,7 +188,7 @@ impl Request {
         self.handling.get().ok_or_else(|| server_error("This request belongs to no server"))
     }
 
-    /// Reads the next piece of the body, and waits until it is there; `None` at the end.
+    /// Reads the next piece of the body, waiting until it arrives; `None` at the end.
     ///
     /// # Errors
     /// The body is too large, the client is gone, or the coroutine was cancelled.
@@ -269,7 +269,7 @@ fn cookie(call: Call) -> PhpResult {
                 let Some(at) = pair.iter().position(|byte| *byte == b'=') else { continue };
                 let name: Value = Str::new(&pair[..at]).into();
                 if at > 0 && lookup(&all, &name).is_none() {
-                    all.set_key(&name, Str::new(headers::decoded(&pair[at + 1..])).into()); // of several the first one counts
+                    all.set_key(&name, Str::new(headers::decoded(&pair[at + 1..])).into()); // the first of several counts
                 }
             }
         }

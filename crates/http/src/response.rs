@@ -124,7 +124,7 @@ fn construct(call: Call) -> PhpResult {
     Ok(Value::NULL)
 }
 
-/// Returns `true` for a body that is no string: an object that is called or iterated, an array, a stream.
+/// Returns `true` for a body that is not a string: an object that is called or iterated, an array, a stream.
 fn is_body(value: &Value) -> bool {
     let is_stringable = value.as_object().is_some_and(|object| {
         object.is_a(spindle_zend::engine::stringable_class()) && !object.is_a(spindle_zend::engine::aggregate_class())

@@ -57,7 +57,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     ended
 }
 
-/// Closes everything, and has handlers cancelled, after the coroutine of `run()` was.
+/// Closes everything and has handlers cancelled, after the coroutine of `run()` was cancelled.
 fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
     if exception::is_exit_in_flight() {
         return; // at the end of the request

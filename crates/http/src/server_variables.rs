@@ -71,7 +71,7 @@ const NAMES: [(&str, &str); 13] = [
 /// What the names of variables for headers begin with.
 pub const PREFIX: &[u8] = b"HTTP_";
 
-/// Further variables that say something of a request: that of the process which has the same name does not.
+/// Further variables that describe a request: a process variable of the same name does not describe it.
 const OF_REQUESTS: [&[u8]; 12] = [
     b"AUTH_TYPE",
     b"CONTENT_LENGTH",
@@ -201,7 +201,7 @@ fn in_variable(byte: u8) -> u8 {
     if byte == b'-' { b'_' } else { byte.to_ascii_uppercase() }
 }
 
-/// Returns the name of the variable for a header; `None` if it gets none.
+/// Returns the name of the variable for a header; `None` if it has none.
 fn variable_of(name: &HeaderName) -> Option<Vec<u8>> {
     match name.as_str() {
         // Programs would take it for the setting of a proxy.
@@ -302,7 +302,7 @@ pub fn of(variables: &Variables, exchange: &Exchange) -> Value {
     for (name, value) in &parts.headers {
         let line = if has_repeated {
             if before.replace(name) == Some(name) {
-                continue; // values of one header come one after the other, and it is there already
+                continue; // values of one header come one after the other, and the variable exists already
             }
             headers::line(&parts.headers, name)
         } else {

@@ -82,7 +82,7 @@ impl State for Message {
 /// Makes the connection of a request a WebSocket.
 ///
 /// # Errors
-/// The request does not ask for it, comes from a page of another site, or is answered already.
+/// The request does not ask for it, comes from a page of another site, or is already answered.
 pub fn upgrade(handling: &Rc<Handling>, protocols: Option<&Array>, origins: Option<&Array>) -> PhpResult {
     let (protocols, origins) = (texts(protocols, "subprotocols")?, texts(origins, "origins")?);
     let is_token = |text: &String| http::HeaderName::from_bytes(text.as_bytes()).is_ok();

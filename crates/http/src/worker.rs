@@ -113,7 +113,7 @@ pub fn process_request_ends() {
     }
 }
 
-/// Adds a text. Neither targets nor headers can have a zero in them. Returns where it begins.
+/// Adds a text. Neither targets nor headers can have a zero in them. Returns its offset.
 fn add(all: &mut Vec<u8>, text: &[u8]) -> usize {
     let start = all.len();
     all.extend_from_slice(text);
@@ -196,7 +196,7 @@ function_table! {
     }
 }
 
-/// Checks that a request runs, in which alone such a function exists.
+/// Checks that a request is running: only then does such a function exist.
 fn in_request(function: &str) -> Result<(), Thrown> {
     match sapi::live() {
         Some(_) => Ok(()),
@@ -243,7 +243,7 @@ fn header_name(variable: &[u8]) -> Vec<u8> {
     variable.iter().map(letter).collect()
 }
 
-/// Returns the client of the running request, if it is one of a server.
+/// Returns the client of the running request, if a server has received the request.
 pub fn running() -> Option<&'static Worker> {
     sapi::live()?.client().as_any().downcast_ref()
 }
@@ -285,7 +285,7 @@ pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
     Ok(Value::NULL)
 }
 
-/// Handles what a step has thrown. For what the handler has thrown, `serve` has done so.
+/// Handles what a step has thrown. What the handler has thrown, `serve` has handled already.
 fn handle_thrown(worker: &Worker) {
     if let Some(thrown) = exception::take()
         && !exception::is_exit(&thrown)
@@ -432,7 +432,7 @@ impl Worker {
         }
     }
 
-    /// Completes the response. What is printed afterwards goes nowhere.
+    /// Completes the response. What is printed afterwards is discarded.
     pub fn complete(&self) {
         let Some(handling) = self.handling.take() else { return };
         let exchange = &handling.exchange;
@@ -482,7 +482,7 @@ impl Worker {
             Incoming::Malformed if !exception::is_in_flight() => {
                 let _ = errors::bad_request("The body of the request is malformed");
             }
-            // The client has left before its end, which a script must not take for that of the body.
+            // The client has left before the end of the body. The script must not take this for the end.
             Incoming::Failed if !exception::is_in_flight() => {
                 let _ = errors::bad_request("The body of the request is incomplete");
             }
@@ -505,7 +505,7 @@ fn on_disconnected() {
     }
 }
 
-/// Returns the number and the reason phrase of a status line, behind the version.
+/// Returns the number and the reason phrase of a status line, after the version.
 fn status_and_reason(line: &[u8]) -> (Option<i32>, &[u8]) {
     let line = line.trim_ascii_start();
     let (number, reason) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(line.len()));

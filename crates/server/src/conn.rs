@@ -92,7 +92,7 @@ pub struct Connection {
     taken_at: Cell<u64>,
     /// The bytes of responses that wait for the client.
     waiting: OnceCell<Arc<Waiting>>,
-    /// Watches for the client leaving while its data is not read, and for unread data.
+    /// Watches for unread data, and for the client leaving while its data is not read.
     pub hangup: RefCell<Option<Hangup>>,
     /// A ping was sent since the client has sent something.
     pub is_pinged: Cell<bool>,
@@ -145,7 +145,7 @@ impl Connection {
         self.proxied.get().map_or((&self.client, self.port), |(client, port)| (client, *port))
     }
 
-    /// Returns `true` if the client is known. Otherwise it may be anybody, and is not the proxy whose address stands for it.
+    /// Returns `true` if the client is known. Otherwise it may be anyone, and is not the proxy whose address stands for it.
     pub fn is_known(&self) -> bool {
         !self.is_unknown.get()
     }
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// Returns the client of a request, as a trusted proxy names it or of the connection.
+    /// Returns the client of a request, as a trusted proxy names it, or else that of the connection.
     pub fn client_of<'a>(&'a self, origin: Option<&'a Origin>) -> (&'a str, u16) {
         match origin {
             // The trusted proxy's own request: its port is known.
@@ -358,7 +358,7 @@ impl Connection {
         self.phase.set(Phase::Socket(self.shared.event_loop.now.get()));
     }
 
-    /// The WebSocket is to be closed, for which the client has so much time.
+    /// The WebSocket is to be closed, for which the client has this much time.
     pub fn start_closing(&self) {
         if let Phase::Socket(_) = self.phase.get() {
             self.phase.set(Phase::Closing(self.shared.event_loop.now.get()));

@@ -103,7 +103,7 @@ impl Future for Discard {
                 Poll::Pending => break,
             }
         }
-        // What has come is read before the time is judged: all may have been held up.
+        // What has arrived is read before the time limit is checked: the whole server may have been held up.
         if this.shared.event_loop.now.get() >= this.budget.deadline() {
             return Poll::Ready(());
         }

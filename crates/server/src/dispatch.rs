@@ -1,4 +1,4 @@
-//! Which requests get a handler, and when; and what the owner is told of handlers.
+//! Which requests get a handler and when, and what the owner is told about handlers.
 
 use crate::connections::Connections;
 use crate::exchange::{Exchange, Reason};
@@ -80,7 +80,7 @@ pub struct Dispatcher {
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
     pace: Pace,
-    /// Those whose handlers run, and how many of them have a WebSocket.
+    /// The exchanges whose handlers run, and how many of them have a WebSocket.
     running: RefCell<Slab<Rc<Exchange>>>,
     pub websockets: Cell<usize>,
     pub is_in_turn: Cell<bool>,
@@ -174,7 +174,7 @@ impl Dispatcher {
         self.running().iter().filter_map(|exchange| exchange.handler()).collect()
     }
 
-    /// Cancels the handlers of all requests, also of those that have none yet.
+    /// Cancels the handlers of all requests, including those that have none yet.
     pub fn cancel_all(&self, reason: Reason) {
         let queued: Vec<_> = self.queue.borrow().iter().cloned().collect();
         self.running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
@@ -246,7 +246,7 @@ impl Dispatcher {
         self.queue.borrow_mut().retain(|other| !Rc::ptr_eq(other, exchange));
     }
 
-    /// Forgets all requests. Of the events those remain that are logged.
+    /// Forgets all requests. Of the events, only those to be logged remain.
     pub fn clear(&self) {
         self.connections.clear();
         self.queue.take();

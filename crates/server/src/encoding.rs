@@ -44,7 +44,7 @@ struct Element<'a> {
 /// Returns the coding with the highest weight, and of those with the same weight the one that is offered first. Returns `None` if
 /// the client accepts none of them.
 ///
-/// `values` are the values of all `Accept-Encoding` headers of a request. Without any the client accepts everything, but may
+/// `values` are the values of all `Accept-Encoding` headers of a request. Without any, the client accepts everything, but may
 /// understand nothing: then it gets no coding if that is offered. No coding is acceptable unless it is excluded, and comes
 /// after all those that are named.
 pub fn preferred<'a>(values: impl IntoIterator<Item = &'a HeaderValue>, offered: &[Coding]) -> Option<Coding> {

@@ -33,8 +33,8 @@ pub trait Driver {
         is_used: &dyn Fn(Key) -> bool,
     ) -> io::Result<Option<Key>>;
 
-    /// Has a job done by another thread, as it may block: [`Server::ready`](crate::Server::ready) is to be called, once, with the key that this returns,
-    /// when it has ended. `is_used`: see [`watch`](Driver::watch). Returns `None` if no thread does it: it is dropped.
+    /// Has another thread run a job that may block: when it has ended, [`Server::ready`](crate::Server::ready) is to be called,
+    /// once, with the key that this returns. `is_used`: see [`watch`](Driver::watch). Returns `None` if no thread does it: it is dropped.
     fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: &dyn Fn(Key) -> bool) -> Option<Key>;
 
     /// Ends a wait.
@@ -49,10 +49,10 @@ pub trait Driver {
     /// A descriptor of the server's is about to be closed.
     fn closing(&self, fd: BorrowedFd<'_>);
 
-    /// There is something to do: [`Server::turn`](crate::Server::turn) is to be called soon. Called by what handlers do.
+    /// There is something to do: [`Server::turn`](crate::Server::turn) is to be called soon. Called when handlers do something.
     fn wake(&self);
 
-    /// Many connections have ended: memory that is free is to be given back to the system. Called once in a second at most.
+    /// Many connections have ended: memory that is free is to be given back to the system. Called at most once a second.
     fn release_memory(&self);
 }
 
@@ -233,7 +233,7 @@ impl Side {
     }
 }
 
-/// Work that may block, on a thread of the event loop. It runs on when this is dropped: it owns all that it uses.
+/// Work that may block, on a thread of the event loop. It keeps running when this is dropped: it owns all that it uses.
 pub struct Job<T> {
     result: Arc<Mutex<Option<T>>>,
     wait: Rc<Wait>,

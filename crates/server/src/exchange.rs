@@ -441,7 +441,7 @@ impl Exchange {
             return false;
         }
         let Head { status, mut headers } = head;
-        // hyper has a text of its own for a status without a name.
+        // hyper sends its own text for a status without a name.
         let reason = self.reason.take().or_else(|| status.canonical_reason().is_none().then(|| NO_REASON.clone()));
         if headers.keys().any(|name| SENDFILE_HEADERS.contains(name)) && !self.is_of_proxy() {
             SENDFILE_HEADERS.iter().for_each(|name| drop(headers.remove(name)));
@@ -468,7 +468,7 @@ impl Exchange {
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let mut pipe = None;
         let length = match &body {
-            // Of a response to HEAD the handler may give the head alone.
+            // For a response to HEAD the handler may give the head alone.
             Body::Full(bytes) if is_head && bytes.is_empty() => declared.or(Some(0)),
             Body::Full(bytes) => Some(bytes.len() as u64),
             Body::File(file) => Some(file.length()),
@@ -571,7 +571,7 @@ impl Exchange {
     /// Makes the connection a WebSocket, with this subprotocol. It is closed when the handler returns.
     ///
     /// # Errors
-    /// The request does not ask for it in the right way, or is answered already.
+    /// The request does not ask for it correctly, or is already answered.
     pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
         let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
         let headers = ws::answer(&self.parts, chosen)?;
@@ -590,7 +590,7 @@ impl Exchange {
         *self.response.borrow_mut() = Some(response);
         self.connection.set_upgraded();
         self.dispatcher.websockets.set(self.dispatcher.websockets.get() + 1);
-        self.dispatcher.start_queued(); // it takes no place of a handler any more
+        self.dispatcher.start_queued(); // it no longer counts as a running handler
         self.wake_reply();
         self.dispatcher.notify();
         Ok(web)
@@ -601,12 +601,12 @@ impl Exchange {
         self.websocket.get().cloned()
     }
 
-    /// hyper has sent the answer to the handshake: returns the WebSocket, unless that was not asked for.
+    /// Called when hyper has sent the answer to the handshake. Returns the WebSocket, if one was asked for.
     pub(crate) fn upgraded_websocket(&self) -> Option<Rc<WebSocket>> {
         self.websocket().filter(|_| self.response.borrow().is_none())
     }
 
-    /// Its WebSocket is closed in good order, or its handler has ended.
+    /// Called when its WebSocket was closed in good order, or its handler has ended.
     pub(crate) fn websocket_closed(self: &Rc<Self>) {
         if self.state.replace(State::Over) != State::Over {
             self.finish();
@@ -700,10 +700,10 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// There is a response, and the body of the request has not been read to its end. With HTTP/1.1, if its end has come already,
-    /// the connection can be used on. Otherwise it is closed after the response, which says so: whether and when the rest comes is
-    /// not known, and what follows it on the connection cannot be told from it. Only of a handler that reads while it writes the
-    /// response is it believed that it reads all. What is read here is there for it.
+    /// Called when there is a response, and the body of the request has not been read to its end. With HTTP/1.1, if the end has
+    /// already arrived, the connection can be used further. Otherwise it is closed after the response, which says so: it is not
+    /// known whether and when the rest comes, and what follows it on the connection cannot be told from it. Only a handler that
+    /// reads while it writes the response is trusted to read all of it. What is read here is there for it.
     fn poll_drain_request(&self, cx: &mut Context<'_>) -> Poll<()> {
         let wake_task = self.is_body_requested.get() && self.pipe.borrow().is_some();
         if self.parts.version == Version::HTTP_2 || wake_task {
@@ -722,7 +722,7 @@ impl Exchange {
                     }));
                 }
                 Incoming::End => return Poll::Ready(()),
-                // hyper reads on when a piece was taken, before it comes here again; and when others have had their turns.
+                // hyper reads on after a piece was taken, before it comes here again, and after others have had their turns.
                 Incoming::Pending if has_read || !self.connection.has_read_budget() => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
@@ -766,7 +766,7 @@ impl Exchange {
         }
     }
 
-    /// Counts a body, or what is read or made of it piece by piece, while it waits for the client. A small one is no more than
+    /// Counts a body, or the pieces that are read or made of it, while it waits for the client. A small one is no more than
     /// what a request takes anyway.
     pub(crate) fn track(&self, bytes: Bytes) -> Bytes {
         if bytes.len() < COUNTED { bytes } else { self.connection.track(bytes) }
@@ -821,7 +821,7 @@ impl Exchange {
         }
     }
 
-    /// What a handler waits for will not come. It may go on although it is cancelled.
+    /// What a handler waits for will not come. It may continue although it is cancelled.
     fn wake_handler(self: &Rc<Self>) {
         if self.is_reading() || self.writes_since.get() > 0 {
             self.stop_reading();
@@ -859,7 +859,7 @@ impl Exchange {
         &self.shared().settings
     }
 
-    /// Returns `true` if its response should have begun, and the handler was not asked to end for that.
+    /// Returns `true` if its response should have begun, and the handler was not asked to end because of it.
     pub fn is_overdue(&self, now: u64) -> bool {
         let limit = self.shared().settings.request_timeout;
         let is_waited_for = matches!(self.state.get(), State::Running) && self.timed_out_at.get() == 0;

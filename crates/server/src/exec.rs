@@ -27,7 +27,7 @@ struct Queues {
 /// What concerns waking of the task at one place.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// The number of tasks that were at this place before: by this a task is told from a later one.
+    /// The number of tasks that were at this place before: this tells a task from a later one.
     generation: u32,
     is_queued: bool,
     is_polled: bool,

@@ -1,7 +1,7 @@
 //! Folders whose files the server sends itself, without a handler.
 //!
-//! A file that the kernel has in memory is opened and read in place; otherwise a thread of the event loop does that, so that a slow
-//! disk delays no other request. What is not a file goes to the handler.
+//! A file that the kernel has in memory is opened and read in place; for any other, a thread of the event loop does it, so that a
+//! slow disk delays no other request. What is not a file goes to the handler.
 
 mod beneath;
 mod conditions;
@@ -64,7 +64,7 @@ impl Root {
         Ok(Root { prefix: prefix.trim_end_matches('/').to_owned(), folder, options })
     }
 
-    /// Looks for files as where the kernel has no `openat2`. For tests.
+    /// Looks for files as on kernels without `openat2`. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn without_openat2(self) -> Root {
@@ -278,7 +278,7 @@ fn plain(status: StatusCode) -> (Head, Body) {
     (head, body)
 }
 
-/// Leads to the URL of a folder, from which its pages' relative links are right. The location is relative, too: a proxy may have
+/// Redirects to the URL of a folder, from which its pages' relative links are right. The location is relative too: a proxy may have
 /// removed what the path had begun with.
 fn to_folder(path: &str, query: Option<&str>) -> (Head, Body) {
     let last = path.rsplit('/').next().unwrap_or_default();

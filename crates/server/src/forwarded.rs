@@ -1,4 +1,4 @@
-//! What proxies say of the client for which they forward a request: believed only if they are trusted.
+//! What proxies say about the client for which they forward a request: believed only if they are trusted.
 
 use http::HeaderMap;
 use http::header::{self, HeaderName};
@@ -57,12 +57,12 @@ impl Proxies {
         }
     }
 
-    /// Returns where a request comes from that this peer has sent, or `None` if it is the client itself.
+    /// Returns the origin of a request that this peer has sent, or `None` if the peer is the client itself.
     pub fn origin(&self, peer: &str, headers: &HeaderMap) -> Option<Origin> {
         if !self.trusts(peer) {
             return None;
         }
-        // A client may have sent other bytes than text before the part that a proxy has added to the line.
+        // A client may have sent bytes that are not text before the part that a proxy has added to the line.
         let lines = |name: HeaderName| -> Vec<Cow<'_, str>> {
             headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes())).collect()
         };
@@ -124,7 +124,7 @@ fn split(text: &str, at: u8) -> Vec<&str> {
     parts
 }
 
-/// Returns one element of `Forwarded`. A value with an escape is none that means anything here.
+/// Returns one element of `Forwarded`. A value with an escape never means anything here.
 fn standard_hop(element: &str) -> Hop<'_> {
     let mut hop = Hop::default();
     for pair in split(element, b';') {
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(client(false, "127.0.0.1", "1.2.3.4"), "1.2.3.4");
         assert_eq!(client(false, "::ffff:127.0.0.1", "1.2.3.4"), "1.2.3.4");
         assert_eq!(client(false, "", "1.2.3.4"), "1.2.3.4");
-        // What the client has sent itself is before what a proxy has added.
+        // What the client itself has sent comes before what a proxy has added.
         assert_eq!(client(false, "127.0.0.1", "6.6.6.6, 1.2.3.4"), "1.2.3.4");
         assert_eq!(client(false, "127.0.0.1", "6.6.6.6, 1.2.3.4, 10.1.1.1, fd00::2"), "1.2.3.4");
         assert_eq!(client(false, "127.0.0.1", "10.0.0.2, 10.0.0.1"), "10.0.0.2");
@@ -240,7 +240,7 @@ mod tests {
             ("for=unknown", "127.0.0.1"),
             ("for=_hidden, for=10.0.0.1", "10.0.0.1"),
             ("for=\"1.2.3.4, for=10.0.0.1", "10.0.0.1"),
-            // An open quote of the client's does not hide what the proxy has added.
+            // An unclosed quote of the client's does not hide what the proxy has added.
             ("for=\"evil, for=1.2.3.4", "1.2.3.4"),
             ("for=\"evil, for=\"[2001:db8::1]:47\";proto=https", "2001:db8::1 47"),
             ("for=\"a\\\\, for=1.2.3.4", "1.2.3.4"),

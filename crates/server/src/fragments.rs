@@ -18,7 +18,7 @@ pub struct Fragments {
     /// How many bytes of the present frame are still to come.
     rest: u64,
     empty: u32,
-    /// A message has had more of them than it may, which may have ended since.
+    /// A message, which may have ended since, has had more of them than it may.
     are_too_many: bool,
     /// The part of the mask and the code of a close that was received: [`CLOSE`] is all of it.
     close: [u8; 6],

@@ -1,4 +1,4 @@
-//! Sockets as hyper reads and writes them, and what is known of their readiness.
+//! Sockets, as hyper reads and writes them, and what is known of their readiness.
 #![allow(unsafe_code)]
 
 use crate::conn::Connection;
@@ -122,7 +122,7 @@ impl Socket {
         let written = if let [one] = buffers {
             self.poll_send_one(cx, one)
         } else if let Some(joined) = joined.get_mut(..length) {
-            // Copying so few bytes is cheaper than having the kernel walk a list of buffers.
+            // Copying this few bytes is cheaper than having the kernel walk a list of buffers.
             let mut at = 0;
             for buffer in buffers {
                 joined[at..at + buffer.len()].copy_from_slice(buffer);
@@ -153,7 +153,7 @@ impl Socket {
         // An `IoSlice` has the representation of an `iovec`.
         let (first, count) = (buffers.as_ptr().cast::<libc::iovec>().cast_mut(), buffers.len().min(MAX_BUFFERS));
         self.write.poll(&self.event_loop, self.fd.as_fd(), cx, || {
-            // SAFETY: all zeros are a message without an address and control data.
+            // SAFETY: all zeros are a message without an address or control data.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             (message.msg_iov, message.msg_iovlen) = (first, count as _);
             // SAFETY: an open descriptor, and buffers that are borrowed until the call returns. They are only read.
@@ -180,7 +180,7 @@ impl Drop for Socket {
         for side in [&self.read, &self.write] {
             side.cancel(&self.event_loop, self.fd.as_raw_fd());
         }
-        self.event_loop.driver.closing(self.fd.as_fd()); // which this closes: its only owner now
+        self.event_loop.driver.closing(self.fd.as_fd()); // this closes it, as its only owner
     }
 }
 
@@ -257,7 +257,7 @@ impl Read for Socket {
                 this.on_read(count);
                 Poll::Ready(Ok(()))
             }
-            // An end, or an error, is found again: that of a client that is gone.
+            // An end or an error means that the client is gone, and will be found again.
             _ if is_ahead => Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,

@@ -72,7 +72,7 @@ impl Listener {
     /// Binds a socket and listens.
     ///
     /// # Errors
-    /// The address is in use, not of this machine, or otherwise refused by the system.
+    /// The address is in use, does not belong to this machine, or is refused by the system for another reason.
     pub fn bind(address: &Address) -> std::io::Result<Listener> {
         let (kind, text) = match address {
             Address::Tcp(text) => {
@@ -98,10 +98,10 @@ impl Listener {
         Ok(Listener { kind, text, is_proxied: false })
     }
 
-    /// Binds a TCP socket and listens, on a port that other processes of the same user may listen on in the same way, too.
+    /// Binds a TCP socket and listens on a port that other processes of the same user may share in the same way.
     ///
     /// # Errors
-    /// As for [`bind`](Listener::bind). Also one without this option listens there; or the address is no host and port.
+    /// As for [`bind`](Listener::bind). Also if a socket without this option listens there, or the address is not a host and port.
     pub fn bind_shared(address: &Address) -> std::io::Result<Listener> {
         let Address::Tcp(text) = address else { return Err(ErrorKind::InvalidInput.into()) };
         let mut result = Err(ErrorKind::AddrNotAvailable.into());

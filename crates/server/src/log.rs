@@ -32,7 +32,7 @@ pub struct Entry {
     pub status: u16,
     /// How many bytes of the response's body were sent: compressed, if it was, without its framing, and without the messages of a WebSocket.
     pub bytes: u64,
-    /// How long it has taken, from the end of the request's head on, in nanoseconds.
+    /// How long it has taken since the end of the request's head, in nanoseconds.
     pub duration: u64,
 }
 

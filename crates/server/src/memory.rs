@@ -1,8 +1,8 @@
 //! When the memory of connections that have ended is given back to the system.
 //!
-//! Blocks of many connections lie side by side, and those that an allocator keeps, or that live on, keep pages from the system
-//! which have nothing else in them. With each wave of connections these are others, and what the next ones need fits less well
-//! between them.
+//! Blocks of many connections lie side by side. Blocks that an allocator keeps, or that live on, keep pages from the system
+//! that have nothing else in them. Each wave of connections leaves other such blocks, and what the next wave needs fits less
+//! well between them.
 
 use crate::timer::NEVER;
 use std::cell::Cell;
@@ -53,7 +53,7 @@ impl Memory {
         self.due.get()
     }
 
-    /// Returns `true` if memory is to be given back now, of which it takes note.
+    /// Returns `true` if memory is to be given back now, and records that it was.
     pub fn is_due(&self, count: usize, now: u64) -> bool {
         if self.due.get() > now {
             return false;

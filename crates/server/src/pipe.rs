@@ -52,7 +52,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Returns an empty one; `length` is the number of bytes that will be written, if that is known.
+    /// Returns an empty pipe; `length` is the number of bytes that will be written, if that is known.
     pub fn new(length: Option<u64>) -> Pipe {
         Pipe {
             chunks: RefCell::default(),
@@ -87,7 +87,7 @@ impl Pipe {
         true
     }
 
-    /// Ends the body; as a failure, and returns `false`, if it is shorter than it declares.
+    /// Ends the body. If it is shorter than it declares, that is a failure, and `false` is returned.
     pub fn end(&self, trailers: Option<HeaderMap>) -> bool {
         let mut is_short = false;
         if self.is_open() {

@@ -1,4 +1,4 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy that forwards connections, and not requests, says of the client before
+//! The PROXY protocol, versions 1 and 2: what a proxy that forwards connections, not requests, says about the client before
 //! anything else.
 
 use ppp::{v1, v2};
@@ -6,10 +6,10 @@ use std::net::IpAddr;
 
 /// What a connection begins with in version 2.
 const BINARY: &[u8] = v2::PROTOCOL_PREFIX;
-/// What it begins with in version 1, and how many bytes a header of that may have.
+/// How a header of version 1 begins, and how many bytes it may have.
 const TEXT: &[u8] = b"PROXY ";
 const TEXT_LENGTH: usize = 107;
-/// The length of a header of version 2 without addresses and what follows these.
+/// The length of a header of version 2 without the addresses and what follows them.
 const FIXED: usize = 16;
 /// How long a header may be. The format allows 64 KiB of further values; certificates at most are sent.
 pub const LONGEST: usize = 4096;

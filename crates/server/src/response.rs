@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub struct Head {
     /// The status.
     pub status: StatusCode,
-    /// The headers. Those about the connection and the length of the body are the server's to set.
+    /// The headers. The server sets those about the connection and the length of the body.
     pub headers: HeaderMap,
 }
 
@@ -91,7 +91,7 @@ pub static MANAGED_HEADERS: [HeaderName; 6] = [
     HeaderName::from_static("keep-alive"),
 ];
 
-/// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open also where the
+/// Gives a response the version of a request of HTTP/1.0: otherwise hyper adds that the connection stays open even where the
 /// response says that it does not.
 pub fn copy_version<T>(response: &mut Response<T>, request: &Parts) {
     if request.version == Version::HTTP_10 && response.headers().contains_key(header::CONNECTION) {

@@ -69,8 +69,8 @@ impl Server {
         self.0.is_logged.set(true);
     }
 
-    /// Sends files of a folder from now on, before any handler is asked. Of several folders the one that was added first is looked at
-    /// first.
+    /// Sends files of a folder from now on, before any handler is asked. Of several folders, the one that was added first is
+    /// searched first.
     pub fn add_files(&self, root: Root) {
         self.0.shared.roots.borrow_mut().push(Arc::new(root));
     }
@@ -145,8 +145,8 @@ impl Server {
         [self.0.shared.event_loop.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
     }
 
-    /// Accepts no more connections, and closes those that there are when their requests are answered. After `grace`
-    /// nanoseconds handlers are cancelled; without a limit if that is `None`.
+    /// Accepts no more connections, and closes the existing ones when their requests are answered. After `grace`
+    /// nanoseconds handlers are cancelled; if it is `None`, there is no limit.
     pub fn drain(&self, grace: Option<u64>) {
         let shared = &self.0.shared;
         let until = grace.map(|grace| shared.event_loop.driver.now().saturating_add(grace));

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// The exchanges of a connection. Its task drops those that are over.
+/// The exchanges of a connection. Its task drops those that have ended.
 pub type Active = Rc<RefCell<Vec<Rc<Exchange>>>>;
 
 /// The service of one connection. It lives as long as hyper's buffers for it.
@@ -131,7 +131,7 @@ impl Service {
         });
     }
 
-    /// Returns the status with which a request is refused that no handler is to see.
+    /// Returns the status with which to refuse a request that no handler is to see.
     fn rejection(&self, request: &Request<hyper::body::Incoming>) -> Option<StatusCode> {
         let headers = request.headers();
         let mut hosts = headers.get_all(header::HOST).iter();
@@ -162,13 +162,13 @@ impl Service {
     }
 }
 
-/// Returns the number of header lines. With HTTP/2 each cookie may have a line of its own; these are one.
+/// Returns the number of header lines. With HTTP/2 each cookie may have its own line; these count as one.
 fn lines(headers: &HeaderMap) -> usize {
     let cookies = headers.get_all(header::COOKIE).iter().count();
     headers.len() - cookies.saturating_sub(1)
 }
 
-/// Returns the status with which a request is refused because of its transfer coding. hyper has found chunks to be the last one.
+/// Returns the status with which to refuse a request because of its transfer coding. hyper has found chunks to be the last one.
 fn reject_coding(version: Version, headers: &HeaderMap) -> Option<StatusCode> {
     if !headers.contains_key(header::TRANSFER_ENCODING) {
         return None;

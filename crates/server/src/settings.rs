@@ -11,11 +11,11 @@ pub struct Settings {
     pub max_concurrency: usize,
     /// How long a request waits for a handler; then it is refused with status 503.
     pub queue_timeout: u64,
-    /// How long the head of a request may take, from its first byte, and that of the first one from the connection on.
+    /// How long the head of a request may take, from its first byte; that of the first one, from the start of the connection.
     pub header_timeout: u64,
     /// How long a handler waits for the next bytes of a body; then the request is refused with status 408.
     pub body_timeout: u64,
-    /// The bytes a second that a body has to come with on average, while a handler waits for it.
+    /// The bytes a second at which a body has to arrive on average, while a handler waits for it.
     pub min_body_rate: u64,
     /// How long a connection without requests stays open.
     pub keep_alive: u64,

@@ -112,7 +112,7 @@ pub struct Session {
     tls: ServerConnection,
     /// The first byte that was received.
     first: Option<u8>,
-    /// Data that was read from the socket, and is decrypted when the session's buffer has room.
+    /// Data that was read from the socket, to be decrypted when the session's buffer has room.
     rest: Bytes,
     /// What was decrypted and taken, and then returned.
     read_ahead: Bytes,
@@ -123,13 +123,13 @@ pub struct Session {
 pub enum HandshakeError {
     /// The client has sent a request of HTTP without TLS.
     PlainHttp,
-    /// What the client has sent is refused. That it is told why is to be sent.
+    /// What the client has sent is refused. The alert that tells it why is still to be sent.
     Refused,
     /// The client is gone.
     Gone,
 }
 
-/// How often a session reads from its socket in one call, if what comes is nothing for its user: then others have their turn.
+/// How often a session reads from its socket in one call, if nothing of what comes is for its user: then others have their turn.
 const READS: usize = 16;
 
 impl Session {
@@ -212,7 +212,7 @@ impl Session {
         Poll::Ready(Ok(count))
     }
 
-    /// Gives decrypted data to `take`, which returns how much of it it has taken. Nothing is given at their end.
+    /// Gives decrypted data to `take`, which returns how much it has taken. An empty piece stands for the end.
     fn poll_decrypted(
         &mut self,
         cx: &mut Context<'_>,

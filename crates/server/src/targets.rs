@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{Method, Uri, Version};
 use std::net::Ipv6Addr;
 
-/// Returns `true` if the target is one that a server can have, and the host is one (RFC 9112, 3.2). The method is not CONNECT.
+/// Returns `true` if the target and the host are valid for a server (RFC 9112, 3.2). The method is not CONNECT.
 pub fn is_valid(method: &Method, version: Version, target: &Uri, host: Option<&HeaderValue>) -> bool {
     let is_path = target.path().starts_with('/') && (target.scheme().is_some() || target.authority().is_none());
     let is_server = target.path() == "*" && method == Method::OPTIONS;
@@ -43,7 +43,7 @@ pub fn normalize(head: &mut Parts) {
     }
 }
 
-/// Returns `true` for a host, with or without a port. No name has a comma, which the syntax would allow: it joins two headers.
+/// Returns `true` for a host, with or without a port. A comma, which the syntax would allow, is refused: it joins two headers.
 fn is_host(text: &[u8]) -> bool {
     let colon = text.iter().rposition(|byte| matches!(byte, b':' | b']')).filter(|at| text[*at] == b':');
     let (host, port) = colon.map_or((text, &[][..]), |at| (&text[..at], &text[at + 1..]));

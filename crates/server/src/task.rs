@@ -426,7 +426,7 @@ impl Task {
         Poll::Pending
     }
 
-    /// Drops the exchanges that are over. One that has become a WebSocket stays as long as its connection.
+    /// Drops the exchanges that have ended. One that has become a WebSocket stays as long as its connection.
     fn drop_finished(&self) {
         self.active.borrow_mut().retain(|exchange| !exchange.is_over() || exchange.websocket().is_some());
     }
@@ -462,7 +462,7 @@ impl Task {
         self.connection.is_aborted.get()
     }
 
-    /// Pings the client of a WebSocket that has been silent for a while. Returns `true` if it has not answered for as long again.
+    /// Pings the client of a WebSocket that has been silent for a while. Returns `true` if it still has not answered after the same time.
     fn check_ping(&self, now: u64) -> bool {
         let connection = &self.connection;
         let ping = self.shared().settings.websocket_ping;
@@ -559,7 +559,7 @@ impl Drop for Task {
         if matches!(self.protocol, Protocol::Http1(_)) && has_unsent {
             connection.reset_on_close();
         }
-        self.protocol = Protocol::Closed; // hyper drops what is under way
+        self.protocol = Protocol::Closed; // hyper drops what is in progress
         for exchange in self.active.take() {
             exchange.disconnect();
         }

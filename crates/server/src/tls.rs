@@ -33,7 +33,7 @@ pub struct CertificateFiles {
     pub key: PathBuf,
 }
 
-/// The certificates of sockets that listen. They can be changed at any time: connections that there are do not notice.
+/// The certificates of sockets that listen. They can be changed at any time: existing connections do not notice.
 pub struct Tls {
     files: RefCell<Vec<CertificateFiles>>,
     certificates: RefCell<Certificates>,
@@ -45,7 +45,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads the first certificate, which clients get that name no host, or one that is in no certificate. `is_13_only`:
+    /// Reads the first certificate. Clients that name no host, or one that is in no certificate, get it. `is_13_only`:
     /// version 1.2 is refused.
     ///
     /// # Errors
@@ -67,10 +67,10 @@ impl Tls {
         })
     }
 
-    /// Adds a certificate, for clients that ask for a host which it names.
+    /// Adds a certificate, for clients that ask for a host that it names.
     ///
     /// # Errors
-    /// A file cannot be read, or is wrong. Nothing has changed then.
+    /// A file cannot be read, or is wrong. Then nothing has changed.
     pub fn add(&self, further: CertificateFiles) -> Result<(), TlsError> {
         let mut certificates = self.certificates.borrow().clone();
         certificates.add(&further, &self.provider)?;
@@ -82,7 +82,7 @@ impl Tls {
     /// Reads all files again, for connections that are accepted from now on.
     ///
     /// # Errors
-    /// A file cannot be read, or is wrong. Nothing has changed then.
+    /// A file cannot be read, or is wrong. Then nothing has changed.
     pub fn reload(&self) -> Result<(), TlsError> {
         let mut certificates = Certificates::default();
         self.files.borrow().iter().try_for_each(|one| certificates.add(one, &self.provider))?;

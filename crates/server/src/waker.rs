@@ -1,4 +1,4 @@
-//! Wakers that are numbers: of a task, and of the executor that it belongs to. They count no references and take no lock.
+//! Wakers that are numbers: of a task and of its executor. They count no references and take no lock.
 //!
 //! hyper's types demand wakers that can be used from any thread. Here they are always used on that of their executor; on another
 //! one they do nothing.
@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// A task that was woken: its place, and which of those it is that have been there.
+/// A task that was woken: its place, and which of the tasks that have had that place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Woken {
     pub place: usize,

@@ -22,7 +22,7 @@ use tungstenite::error::Error;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, WebSocketContext};
 
-/// A message as a client has sent it. That of a text is valid UTF-8.
+/// A message as a client has sent it. A text is valid UTF-8.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     /// Its content.
@@ -34,7 +34,7 @@ pub struct Message {
 /// Why a request is not upgraded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Handshake {
-    /// It asks for no WebSocket, or for another version: status 426.
+    /// It does not ask for a WebSocket, or asks for another version: status 426.
     NotAsked,
     /// It asks for one in a wrong way: status 400.
     Malformed,
@@ -103,7 +103,7 @@ pub fn answer(head: &Parts, protocol: Option<HeaderValue>) -> Result<HeaderMap, 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Open,
-    /// This side has closed it, and waits for the client to do so, too.
+    /// This side has closed it, and waits for the client to close it too.
     Closing,
     /// Buffered frames are still sent, and nothing is read.
     Closed,
@@ -123,7 +123,7 @@ pub enum Step {
 /// What one message counts in the queue besides its bytes: its place there, of which there are up to twice as many as messages,
 /// and what an allocation takes.
 const OVERHEAD: usize = 2 * size_of::<Message>() + 32;
-/// Up to this size a message in the queue is a copy. Otherwise it keeps the whole buffer alive with which it was read, and so
+/// Up to this size a message in the queue is a copy. Otherwise it keeps alive the whole buffer that it was read into, and so
 /// do few small messages among many pings.
 const COPIED: usize = READ_BUFFER;
 /// How much larger the queue may be when the client has left: as nothing more comes, all that the system has is read in one go.
@@ -297,7 +297,7 @@ impl WebSocket {
 
     // --- the side of the connection's task ---
 
-    /// The upgrade is complete: what hyper has read too much comes first.
+    /// Called when the upgrade is complete. Bytes that hyper has already read come first.
     pub(crate) fn start(&self, read: Bytes) {
         if read.is_empty() {
             return;

@@ -41,7 +41,7 @@ impl Folder {
         self
     }
 
-    /// Opens what has this path below the folder, if that needs no reading of folders: otherwise the error is `EAGAIN`.
+    /// Opens what this path names below the folder, if no folder has to be read for it: otherwise the error is `EAGAIN`.
     ///
     /// # Errors
     /// See [`open_beneath`](Folder::open_beneath).
@@ -55,7 +55,7 @@ impl Folder {
         }
     }
 
-    /// Opens what has this path below the folder. Symbolic links are followed as long as they lead nowhere else; without
+    /// Opens what this path names below the folder. Symbolic links are followed as long as they lead nowhere else; without
     /// `openat2` none are. May block.
     ///
     /// # Errors

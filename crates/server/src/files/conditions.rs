@@ -64,7 +64,7 @@ pub fn evaluate(method: &Method, headers: &HeaderMap, validators: Option<&Valida
     if method == Method::GET && is_same(headers, validators) { range(headers, length) } else { Outcome::Whole }
 }
 
-/// Returns `true` if the parts of a file that the client has are of this one, or it does not ask for that.
+/// Returns `true` if the parts that the client has are of this file, or it does not ask about that.
 fn is_same(headers: &HeaderMap, validators: Option<&Validators>) -> bool {
     let Some(value) = headers.get(header::IF_RANGE) else { return true };
     let (Some(validators), Ok(text)) = (validators, value.to_str()) else { return false };

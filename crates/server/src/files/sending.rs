@@ -85,7 +85,7 @@ impl Sending {
         self.file.take();
     }
 
-    /// Returns the next piece; nothing at the end. A file that was changed meanwhile is an error.
+    /// Returns the next piece; `None` at the end. A file that was changed meanwhile is an error.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Incomplete>>> {
         if self.left.get() == 0 {
             return Poll::Ready(None);
@@ -147,7 +147,7 @@ impl Sending {
     }
 }
 
-/// Reads what the kernel has in memory. Returns `None` if that is nothing, which may also be the end of the file.
+/// Reads what the kernel has in memory. Returns `None` if it has nothing, which may also be the end of the file.
 fn read_cached(file: &OwnedFd, at: u64, length: u64) -> Option<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     let read = preadv2(file, &mut [IoSliceMut::new(&mut bytes)], at, ReadWriteFlags::NOWAIT);
