@@ -14,7 +14,7 @@ use loom::sync::{
 
 /// Wait queues keyed by address, first in, first out. All methods may be called on any thread.
 ///
-/// A waiter enters the queue of an address and then checks the condition that it waits for; whoever changes the
+/// A waiter enters the queue of an address and then checks the condition that it waits for; the code that changes the
 /// condition does so and then notifies the address. Either the notification finds the waiter, or the check finds the
 /// condition changed: no wake-up is lost. A notification that finds all queues empty takes no lock.
 pub struct AddressQueue<W> {

@@ -104,7 +104,7 @@ pub enum Registration {
     Error(i32),
 }
 
-/// Who else has the description: whether its mode can change unseen, and may be changed.
+/// Who else has the description: this decides whether its mode can change unseen, and may be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
     /// Not known: it was opened unseen, or has a duplicate within this process.
@@ -144,7 +144,7 @@ struct FdState {
     origin: Origin,
     readiness: [Readiness; 2],
     bits: Bits,
-    /// How many reads are answered with the end, which an earlier one has seen.
+    /// How many reads are still answered with the end that an earlier one has seen.
     reads_at_end: u8,
     timeouts: [u64; 2],
     waiters: Vec<(Waiter, Interest)>,
@@ -456,7 +456,7 @@ impl Fds {
         }
     }
 
-    /// As [`Fds::record_readiness`] where that takes no more than to note it. Returns `false` if it takes more.
+    /// As [`Fds::record_readiness`] where only recording it is needed. Returns `false` if it takes more.
     #[inline(always)]
     pub(crate) fn record_simple(&mut self, fd: RawFd, interest: Interest, readiness: Readiness) -> bool {
         let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get_mut(index));
@@ -472,7 +472,7 @@ impl Fds {
         true
     }
 
-    /// As [`record_simple`](Fds::record_simple) of a TCP socket that was emptied.
+    /// As [`record_simple`](Fds::record_simple), for a TCP socket that was emptied.
     #[inline(always)]
     pub(crate) fn record_emptied_tcp(&mut self, fd: RawFd) -> bool {
         let entry = usize::try_from(fd).ok().and_then(|index| self.entries.get(index));

@@ -1,4 +1,4 @@
-//! Tries, for diagnostics, those features of the kernel that are used where they are there.
+//! Probes, for diagnostics, the optional kernel features that are used when present.
 
 use crate::{InternalFd, syscalls};
 use std::io::{Error, pipe};
@@ -12,7 +12,7 @@ pub struct Feature {
     pub name: &'static str,
     /// The `errno` of the call if it does not work.
     pub outcome: Result<(), i32>,
-    /// Whether coroutines need it; without one that is not needed something else is used.
+    /// Whether coroutines need it. In place of one that they do not need, something else is used.
     pub needed: bool,
     /// The release of Linux that has brought it.
     pub since: &'static str,
@@ -91,7 +91,7 @@ fn pidfd_open() -> Result<(), i32> {
     opened(unsafe { libc::syscall(libc::SYS_pidfd_open, std::process::id(), 0) } as RawFd).map(drop)
 }
 
-/// Reads one byte without waiting. That there is none yet is an answer, too.
+/// Reads one byte without waiting. `EAGAIN`, no byte yet, is an answer too.
 fn nowait(fd: RawFd, offset: libc::off_t) -> Result<(), i32> {
     let mut byte = 0u8;
     let room = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };

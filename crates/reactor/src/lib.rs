@@ -224,7 +224,7 @@ impl Reactor {
         read_clock(libc::CLOCK_MONOTONIC)
     }
 
-    /// The same as of the kernel's last tick, a few milliseconds ago at most. It takes a fraction of the time of
+    /// The same, as of the kernel's last tick, a few milliseconds ago at most. It takes a fraction of the time of
     /// [`Reactor::now`]: for what is only reported.
     pub fn recently() -> u64 {
         read_clock(libc::CLOCK_MONOTONIC_COARSE)
@@ -435,7 +435,7 @@ impl Reactor {
         }
     }
 
-    /// Takes back a [`Self::register`]. Does nothing if the waiter was woken already.
+    /// Takes back a [`Self::register`]. Does nothing if the waiter was already woken.
     pub fn deregister(&self, fd: RawFd, waiter: Waiter) {
         self.fds.borrow_mut().deregister(fd, waiter);
     }
@@ -583,7 +583,7 @@ impl Reactor {
         }
         let mut shared = self.shared.borrow_mut();
         if Arc::strong_count(&shared) > 1 {
-            // Owners of the old one find no descriptor there, or have found one that is still ours.
+            // Holders of the old one find no descriptor there, or have found one that is still ours.
             let event = AtomicI32::new(shared.event.swap(-1, Ordering::AcqRel));
             *shared = Arc::new(Shared { inbox: Inbox::new(), event });
         }

@@ -17,7 +17,7 @@
 //! - Jobs may block for ever (a name server that is down, a FIFO that is never opened), so the number of threads has no
 //!   limit: when jobs are queued and none has ended for a while, [`Pool::grow_if_stalled`] starts further threads. Where the
 //!   system gives no more, a pool of unbounded jobs refuses those that are queued. The pool interrupts no job.
-//! - A forked child forgets its copy (`mem::forget`; dropping it could wait for a lock that is held by a thread which the
+//! - A forked child forgets its copy (`mem::forget`; dropping it could wait for a lock that is held by a thread that the
 //!   child does not have) and makes a new pool.
 //! - Threads run code of this object until their last moment: it must stay loaded after shutdown.
 
@@ -317,7 +317,7 @@ fn work(shared: &Shared) {
     state.threads -= 1;
 }
 
-/// Waits until this thread is taken off the idle list. Returns `false` if it was idle for too long.
+/// Waits until this thread is taken off the idle list. Returns `false` if it was idle too long.
 fn wait(shared: &Shared, me: &Thread) -> bool {
     let since = Instant::now();
     // Wake-ups may be spurious, and a job may have left an `unpark` behind.
@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    /// Generous: a loaded machine may be slow, and only a failure waits so long.
+    /// Generous: a loaded machine may be slow, and only a failure waits this long.
     const LONG: Duration = Duration::from_secs(60);
 
     fn pool(threads: usize, idle: Duration) -> Pool {

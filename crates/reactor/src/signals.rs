@@ -138,7 +138,7 @@ pub fn endings_served() -> u32 {
     SERVED.load(Ordering::Acquire)
 }
 
-/// Drops signals that have interrupted a call already, so that they interrupt no other. The end of a child and the request
+/// Drops signals that have already interrupted a call, so that they interrupt no other. The end of a child and the request
 /// of a report stay.
 pub fn acknowledge(signals: u64) {
     let report = match REPORT.load(Ordering::Acquire) {
@@ -292,7 +292,7 @@ fn install(signal: i32, action: libc::sigaction, reports: bool) -> i32 {
         ours.sa_flags = ours.sa_flags & !(libc::SA_RESETHAND | libc::SA_NODEFER) | libc::SA_RESTART;
     }
     if !is_function(&action) {
-        ours.sa_flags |= libc::SA_RESTART; // a SIGCHLD that only we watch interrupts nothing
+        ours.sa_flags |= libc::SA_RESTART; // a SIGCHLD that only we watch for interrupts nothing
     }
     blocked(signal, || {
         // SAFETY: only the PHP thread writes, and no handler for this signal runs in it now.
@@ -349,7 +349,7 @@ pub fn action(signal: i32, new: Option<&libc::sigaction>, old: Option<&mut libc:
     }
     // SAFETY: filled by the call that succeeded.
     let real = unsafe { real.assume_init_ref() };
-    // Only where it is ignored does the kernel reap the children, and do programs that are executed ignore it too.
+    // Only if it is ignored does the kernel reap the children, and do executed programs ignore it too.
     let watches = signal == libc::SIGCHLD && previous.is_some() && new.sa_sigaction != libc::SIG_IGN;
     let keep = is_function(new) && !is_fault(signal) || watches;
     let result = if keep {
@@ -413,7 +413,7 @@ pub(crate) fn watch_children() {
     if unsafe { libc::sigaction(libc::SIGCHLD, ptr::null(), real.as_mut_ptr()) } == 0 {
         // SAFETY: filled by the call that succeeded.
         let real = unsafe { real.assume_init() };
-        // Where it is ignored the kernel reaps the children, which must stay so.
+        // If it is ignored the kernel reaps the children, which must stay so.
         if real.sa_sigaction != libc::SIG_IGN {
             install(libc::SIGCHLD, real, false);
         }
