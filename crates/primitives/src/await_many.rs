@@ -56,7 +56,7 @@ impl Many {
         thrown
     }
 
-    /// Gives up those that are not complete: the caller has its answer, and a failure that they may have later is no unhandled one.
+    /// Gives up those that are not complete: the caller has its answer, and a later failure of theirs is not an unhandled one.
     fn give_up_rest(&self) {
         self.objects.iter().for_each(|object| give_up(object));
     }
@@ -217,7 +217,7 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     }
 }
 
-/// `awaitAny()`: the result or the failure of the one that is complete first.
+/// `awaitAny()`: the result or the failure of the one that completes first.
 pub fn any(call: Call) -> PhpResult {
     let arguments = call.arguments(1, 2)?;
     let token = token(&arguments, 2)?;
@@ -251,7 +251,7 @@ pub fn first(call: Call) -> PhpResult {
     }
 }
 
-/// `awaitAnyOf()`: the first results, in the order in which they were complete.
+/// `awaitAnyOf()`: the first results, in the order of completion.
 pub fn any_of(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 3)?;
     let count = number(&arguments, 1, 0, 0)?;

@@ -50,7 +50,7 @@ impl State for Barrier {
 }
 
 impl Barrier {
-    /// Returns how many wait, without those that were cancelled and have not run since.
+    /// Returns the number of waiters, without those that were cancelled and have not run since.
     fn waiting(&self) -> usize {
         self.waiting.borrow().queue().filter(|waker| waker.is_waiting()).count()
     }
@@ -62,7 +62,7 @@ impl Barrier {
     }
 }
 
-/// Waits for the others. Returns `true` to the last one, for which the barrier opens. One that is cancelled has not come.
+/// Waits for the others. Returns `true` to the last one, for which the barrier opens. One that is cancelled does not count.
 fn arrive(call: Call, token: Option<&Object>) -> PhpResult {
     let this = call.this_of(&BARRIER);
     loop {

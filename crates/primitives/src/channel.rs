@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// Closes it, and releases its values: its object is gone, so nothing receives them.
+    /// Closes it and releases its values: its object is gone, so nothing will receive them.
     fn end(&self) {
         let values = self.core.borrow_mut().end(Waker::wake);
         drop(values);
@@ -282,7 +282,7 @@ fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result
         let waiting = this.wait_to_send(value, begun.waker(), first);
         let parked = begun.park();
         value = match this.end_send(waiting) {
-            // Whoever received the value has it: if the coroutine was cancelled since, that belongs to its next wait.
+            // The receiver has the value: if the coroutine was cancelled since, that belongs to its next wait.
             Ended::Sent => {
                 parked.taken();
                 return Ok(());

@@ -334,7 +334,7 @@ fn begin(pool: &Instance<Pool>, connections: Connections) {
     }
 }
 
-/// Constructs a pooled object, with a first connection, so that it fails where the constructor of its parent does.
+/// Constructs a pooled object, with a first connection, so that it fails when the constructor of its parent would.
 fn construct(call: Call, begin: impl FnOnce(&Instance<Pool>) -> Result<(), Thrown>) -> PhpResult {
     let Some(this) = call.this() else { return Ok(Value::NULL) };
     if pool_of(this).is_some() {
@@ -481,7 +481,7 @@ impl Connections {
         !is_broken && (!self.is_busy(connection) || self.abort(connection))
     }
 
-    /// Makes a connection of `mysqli` as it was when it was new. Returns `false` if that has failed.
+    /// Resets a connection of `mysqli` to the state of a new one. Returns `false` if that has failed.
     fn renew(&self, connection: &Object) -> bool {
         let arguments = self.constructor.iter().skip(1).take(3).map(|value| match value.is_null() {
             true => Value::from(""),
@@ -514,7 +514,7 @@ impl Connections {
         std::mem::forget(self.answers.borrow_mut().split_off(&(me + 1)));
     }
 
-    /// Notes a call that configures all connections, of which this one has it.
+    /// Records a call that configures all connections, and that this one has had.
     fn configure(&self, entry: &Entry, method: String, arguments: Vec<Value>) {
         let number = self.last_setting.get() + 1;
         let is_same = |setting: &Setting| {
@@ -581,7 +581,7 @@ fn leased(pool: &Pool, id: u64) -> Option<Lease> {
     Some(Lease { entry: Rc::clone(entry), connection })
 }
 
-/// Returns the connection that a coroutine has used last, if no other one has used it since.
+/// Returns the connection that a coroutine used last, if no other coroutine has used it since.
 fn last_used(pool: &Pool, id: u64) -> Option<Lease> {
     let entries = pool.entries.borrow();
     let entry = entries.iter().find(|entry| entry.connection.last_user.get() == id)?;
@@ -589,7 +589,7 @@ fn last_used(pool: &Pool, id: u64) -> Option<Lease> {
     Some(Lease { entry: Rc::clone(entry), connection })
 }
 
-/// Leases the connection to a coroutine that it has used last, if it is free and no other one has used it since.
+/// Leases to a coroutine the connection that it used last, if that is free and no other coroutine has used it since.
 fn lease_again(pool: &Pool, id: u64) -> Option<Lease> {
     let last = last_used(pool, id)?;
     let is_it = |free: &pool::Free| free.item.as_object().is_some_and(|object| last.entry.is_of(object));
@@ -813,7 +813,7 @@ pub fn set_aside(pool: &Pool, connection: &Object) {
     }
 }
 
-/// Takes a broken connection out of its pool, so that another one may be made, also where statements still hold it.
+/// Takes a broken connection out of its pool, so that another one may be made, even where statements still hold it.
 fn retire(pool: &Pool, connections: &Connections, connection: &Object) {
     let Some(entry) = pool.entry(connection) else { return };
     let user = entry.connection.last_user.get();

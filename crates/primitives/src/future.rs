@@ -1,4 +1,4 @@
-//! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and who provides it.
+//! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and its provider.
 
 use crate::arguments::{TOKEN, fails, token};
 use crate::state;
@@ -30,7 +30,7 @@ struct Link {
     kind: Kind,
     callback: Value,
     target: Owned<StateObject>,
-    /// Where the callback runs: in the scope of who has asked for it, whoever completes the future.
+    /// Where the callback runs: in the scope of the code that asked for it, whatever completes the future.
     scope: SpawnScope,
     /// Its errors are handled as those of who has asked for it.
     errors: ErrorHandling,
@@ -168,7 +168,7 @@ impl State for FutureState {
 
     fn free(this: &StateObject) {
         let mut due = this.links.take();
-        // A chain is released link by link: each state's release would be called by that of the one before it.
+        // A chain is released link by link: otherwise each state's release would call that of the next one.
         while let Some(Link { callback, target, .. }) = due.pop() {
             if target.object().references() == 1 {
                 due.append(&mut target.links.borrow_mut());

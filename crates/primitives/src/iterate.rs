@@ -33,7 +33,7 @@ impl Shared {
         self.is_stopped.get() || !self.failure.is_empty()
     }
 
-    /// Waits until `is_met`, which is asked again when a callback has ended: `on` says of which callbacks the end is needed.
+    /// Waits until `is_met`, which is asked again when a callback has ended: `on` says which callbacks have to end.
     fn wait(&self, on: ListCallbacks, is_met: impl Fn(&Shared) -> bool) -> Result<(), Thrown> {
         while !is_met(self) {
             let holders = Some(Holders(on, std::ptr::from_ref(self).addr()));
@@ -47,7 +47,7 @@ impl Shared {
     }
 }
 
-/// How the coroutines are listed on which a wait depends ([`Holders`]).
+/// How the coroutines that a wait depends on are listed ([`Holders`]).
 type ListCallbacks = fn(&mut Held<'_>, usize, CoroutineId);
 
 /// The calls of `iterate()` in progress.
@@ -144,7 +144,7 @@ pub fn iterate(call: Call) -> PhpResult {
     }
 }
 
-/// Starts the callbacks, as many at a time as is allowed. An element is asked for when there is a place for it.
+/// Starts the callbacks, up to the allowed number at a time. An element is asked for when there is a place for it.
 fn feed(shared: &Rc<Shared>, mut iteration: Iteration, callback: &Value, concurrency: usize) -> Result<(), Thrown> {
     loop {
         shared.wait(one_callback, |shared| shared.active.get() < concurrency || shared.is_over())?;

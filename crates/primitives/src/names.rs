@@ -50,7 +50,7 @@ pub fn await_first_success(call: Call) -> PhpResult {
     pair(first, many.with_keys(settled.errors, true))
 }
 
-/// `await_any_of_or_fail()`: the first to be complete; a failure among them is thrown.
+/// `await_any_of_or_fail()`: the first to complete; a failure among them is thrown.
 pub fn await_any_of_or_fail(call: Call) -> PhpResult {
     let arguments = call.arguments(2, 4)?;
     let count = number(&arguments, 1, 0, 0)?;

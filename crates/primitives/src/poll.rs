@@ -1,10 +1,10 @@
 //! The class `Async\Poll`: streams and signals that an event loop written in PHP waits for.
 //!
-//! A direction of a stream is *due*, to be looked at by the next `wait()`, or registered with the event loop until that reports
+//! A direction of a stream is *due*, to be checked by the next `wait()`, or registered with the event loop until that reports
 //! it. It becomes due when it is watched, reported, or was returned as ready: so readiness is by level, and a direction that is
 //! registered costs nothing. In a busy loop one that is not ready is registered when it is not at the second look either.
 //!
-//! Where most streams are ready each time, and no other coroutine could be woken, all stay due, and one `poll(2)` asks for all of
+//! If most streams are ready each time, and no other coroutine could be woken, all stay due, and one `poll(2)` asks for all of
 //! them: that takes less than their events.
 //!
 //! ```text
@@ -34,7 +34,7 @@ struct Poll {
     /// The streams that are watched, by the numbers of their resources.
     streams: RefCell<HashMap<i64, Rc<Stream>, FxBuildHasher>>,
     registered: RefCell<HashMap<Key, Side, FxBuildHasher>>,
-    /// What is due, in the order in which it became so; also what was due and is not watched any more.
+    /// What is due, in the order in which it became due, including what was due and is no longer watched.
     due: RefCell<Vec<Side>>,
     /// An empty list that has been one of what is due, and has room.
     spare: RefCell<Vec<Side>>,
@@ -98,7 +98,7 @@ const BUSY: usize = 4;
 const DENSE: usize = 768;
 /// Stands for the descriptor of a stream that has none.
 const NONE: i32 = -1;
-/// How long the list of what is due may be before entries that are void are removed.
+/// How long the list of what is due may be before void entries are removed.
 const MIN_DUE_TO_COMPACT: usize = 64;
 
 object_class!(static POLL: Poll = create);
@@ -422,7 +422,7 @@ impl Poll {
         self.is_waiting.get()
     }
 
-    /// Ends a wait if nothing is watched any more, which could end it.
+    /// Ends a wait if nothing that could end it is watched any more.
     fn may_have_nothing_left(&self) {
         if self.is_waiting.get() && self.streams.borrow().is_empty() && self.signals.borrow().is_empty() {
             self.has_nothing_left.set(true);
@@ -449,9 +449,9 @@ impl Poll {
         reported
     }
 
-    /// Looks at what is due and at what was reported. What is ready is added to `ready` and stays due.
+    /// Checks what is due and what was reported. What is ready is added to `ready` and stays due.
     fn look(&self, ready: &mut Ready, unready: Unready) -> Result<(), Thrown> {
-        // Watches that code of user wrappers adds are looked at by the next wait.
+        // The next wait checks the watches that code of user wrappers adds.
         let mut due = self.due.replace(self.spare.take());
         let reported = self.take_reports(&mut due);
         let (mut asked, mut questions, mut failure) = (Vec::new(), Questions::default(), Ok(()));
@@ -494,7 +494,7 @@ impl Poll {
             let is_due = if failure.is_err() {
                 true
             } else if is_ready || !side.stream.resource.is_open_stream() {
-                // It may have been closed by a wrapper's code, and the descriptor be another's.
+                // It may have been closed by a wrapper's code, and the descriptor may be another's.
                 ready.add(&side)
             } else {
                 self.register(&side, fd, ready, &mut failure)
@@ -510,7 +510,7 @@ impl Poll {
         failure
     }
 
-    /// Looks at all that is watched, by asking the kernel, with a list for that. What is ready is added to `ready`; all stays due.
+    /// Checks all that is watched by asking the kernel, with a list for that. What is ready is added to `ready`; all stays due.
     fn look_at_all(&self, ready: &mut Ready, questions: &mut Questions) -> Result<(), Thrown> {
         self.make_all_due();
         let mut due = self.due.replace(self.spare.take());
@@ -538,7 +538,7 @@ impl Poll {
         failure = failure.and_then(|()| questions.ask().map_err(|error| cannot_wait(&error)));
         if failure.is_ok() {
             for (side, (fd, is_ready)) in due.iter().zip(questions.answers()) {
-                // By a wrapper's code it may not be watched any more, or be closed, and the descriptor be another's.
+                // A wrapper's code may have ended its watch or closed it, and the descriptor may be another's.
                 if side.watch().is_watched.get() && (is_ready || fd == NONE || !side.stream.resource.is_open_stream()) {
                     ready.add(side);
                 }
@@ -555,7 +555,7 @@ impl Poll {
         self.density.set((7 * self.density.get() + now) / 8);
     }
 
-    /// Makes this list that of what is due again, with what has become due meanwhile.
+    /// Puts back this list of what is due, with what has become due meanwhile.
     fn put_back(&self, due: Vec<Side>) {
         let mut added = self.due.replace(due);
         self.due.borrow_mut().append(&mut added);
@@ -587,7 +587,7 @@ impl Poll {
         let found = side.stream.resource.descriptor_to_poll(side.direction == Direction::Read);
         match found {
             _ if !side.watch().is_watched.get() => Found::Void,
-            // One that is closed or has no descriptor any more is ready as well: whoever uses it finds that.
+            // One that is closed or has no descriptor any more is ready as well: its user finds that out.
             None => Found::WithoutDescriptor,
             Some(fd) => match known.is_ready(fd, side.direction) {
                 Some(true) => Found::Ready,
@@ -597,12 +597,12 @@ impl Poll {
         }
     }
 
-    /// Returns `true` if something else than a stream ends the wait.
+    /// Returns `true` if something other than a stream ends the wait.
     fn is_ended(&self) -> bool {
         self.is_woken.get() || self.has_nothing_left.get() || self.caught.get() != 0
     }
 
-    /// Waits, and adds what is ready to `ready`. The coroutine is suspended once at least.
+    /// Waits, and adds what is ready to `ready`. The coroutine is suspended at least once.
     fn wait(&self, ready: &mut Ready, deadline: Option<u64>, is_over: bool) -> Result<(), Thrown> {
         if self.density.get() >= DENSE && self.waits.is_alone()? {
             let mut questions = self.questions.take();

@@ -61,7 +61,7 @@ impl Entry {
 pub struct Pool {
     factory: ValueCell,
     destructor: ValueCell,
-    /// That of who has made the pool: whoever closes it, the destructor's errors are handled as theirs.
+    /// The error handling of the pool's creator, which the destructor's errors get, whatever code closes the pool.
     errors: RefCell<Option<ErrorHandling>>,
     health_check: ValueCell,
     before_acquire: ValueCell,
@@ -242,7 +242,7 @@ impl Pool {
         self.places.borrow_mut().vacate(Waker::wake);
     }
 
-    /// Notes that a thing is no longer lent. Returns `false` if it was not.
+    /// Records that a thing is no longer lent. Returns `false` if it was not.
     #[inline]
     pub fn returned(&self, item: &Value) -> bool {
         let was_lent = match item.as_object() {
@@ -335,7 +335,7 @@ extern "C" fn object_gone(address: &Value) {
     });
 }
 
-/// In the child of a fork: things that are free, or that coroutines use which do not exist here, belong to the parent. They are
+/// In the child of a fork: things that are free, or in use by coroutines that do not exist here, belong to the parent. They are
 /// not used, and not released, which could send something to the other end of a connection.
 fn forked(me: u64) {
     connections::forked();
@@ -469,7 +469,7 @@ fn passes(cell: &ValueCell, item: &Value) -> Result<bool, Thrown> {
     Ok(answer.is_none_or(|answer| answer.type_number() != sys::IS_FALSE))
 }
 
-/// Makes a thing for a place that is taken. If that fails, the place is vacant.
+/// Creates a thing for a place that is taken. If that fails, the place is vacant.
 fn make(this: &Instance<Pool>) -> PhpResult {
     let made = match this.connections.get() {
         Some(connections) => connections.connect(),
@@ -739,7 +739,7 @@ fn destroyed(this: &Instance<Pool>, item: Value, thrown: Thrown) -> Thrown {
         return thrown;
     }
     exception::put_aside(|| {
-        // What it throws gets the first exception as its last previous one.
+        // The first exception becomes the last previous one of what it throws.
         let _ = destroy(this, item);
     });
     Thrown::is_in_flight()

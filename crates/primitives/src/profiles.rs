@@ -18,7 +18,7 @@ pub enum Meaning {
     Ends,
     /// As `Ends`, also if it fails.
     EndsAnyhow,
-    /// Nothing that lasts longer than a transaction. Without one, as `Changes`.
+    /// It leaves nothing that lasts longer than a transaction. Outside of one, as `Changes`.
     InTransaction,
     /// It may change the connection for good, also if it fails: the coroutine keeps it, and no other coroutine gets it.
     Changes,
@@ -309,7 +309,7 @@ fn integer(arguments: &[Value], place: usize) -> i64 {
 fn health_by_number(number: &Value) -> Health {
     match number.as_long() {
         Some(0) => Health::Sound,
-        // The server is shut down, the connection was ended, or what came over it was wrong.
+        // The server is shut down, the connection was ended, or what it received was malformed.
         Some(1040 | 1042 | 1043 | 1047 | 1053 | 1077..=1080 | 1152..=1161 | 1184 | 1189 | 1190 | 1927 | 4031) => {
             Health::Suspect
         }
@@ -357,7 +357,7 @@ pub static REDIS: Profile = Profile {
     answer_state: |_| Health::Sound,
 };
 
-/// Methods of phpredis that leave nothing on their connection, or what its mode tells. Sorted.
+/// Methods of phpredis that leave nothing on their connection, or only what its mode tells. Sorted.
 #[rustfmt::skip]
 const REDIS_COMMANDS: &[&[u8]] = &[
     b"_compress", b"_pack", b"_prefix", b"_serialize", b"_uncompress", b"_unpack", b"_unserialize", b"acl", b"append",

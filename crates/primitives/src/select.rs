@@ -23,7 +23,7 @@ struct Case {
     waiting: Option<Waiting>,
 }
 
-/// What an attempt has come to: the result, or the exception that is in flight.
+/// The outcome of an attempt: the result, or the exception that is in flight.
 type Attempt = Option<PhpResult>;
 
 /// What the end of the wait has brought for one operation.
@@ -132,14 +132,14 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Carries the operation out if that needs no wait. If it is not, no other code has run.
+    /// Carries the operation out if that needs no wait. If it is not carried out, no other code has run.
     fn attempt(self) -> Attempt {
         match self {
             Given::Receive(channel) => receive(channel),
             Given::Send(channel, value) => match channel.try_send(value.clone()) {
                 Ok(()) => Some(Ok(Value::NULL)),
                 Err((_, Refused::Closed)) => Some(Err(channel.is_closed_error())),
-                Err((_, Refused::Full)) => None, // the argument has the value, too
+                Err((_, Refused::Full)) => None, // the argument has the value too
             },
             Given::Await(object) => result_if_complete(object),
         }
@@ -206,14 +206,14 @@ fn receive_from_only_one(values: &[Value]) -> Option<(usize, Value)> {
     let at = values.len() - 1 - ready.trailing_zeros() as usize;
     match as_channel(values.get(at)?)?.try_receive() {
         Received::Value(value) => Some((at, value)),
-        Received::Empty | Received::Closed => None, // the others are to be looked at, too
+        Received::Empty | Received::Closed => None, // the others are to be checked too
     }
 }
 
 /// The number of operations of which each has a bit.
 const MANY: usize = u64::BITS as usize;
 
-/// As [`first_attempt`], of the operations that these values stand for.
+/// As [`first_attempt`], for the operations that these values stand for.
 #[inline(always)]
 fn first_of<'a>(
     values: impl ExactSizeIterator<Item = &'a Value>,
@@ -283,8 +283,8 @@ fn no_operation() -> Thrown {
     argument_error(1, true, text)
 }
 
-/// Tries the operations in a random order, and returns the first that needs no wait. The order of all is random, not only the
-/// beginning: of those that need no wait each is as likely, wherever the others are.
+/// Tries the operations in a random order, and returns the first that needs no wait. The whole order is random, not only its
+/// beginning: each operation that needs no wait is equally likely, wherever the others are.
 fn attempt(cases: &mut [Case]) -> Option<(usize, PhpResult)> {
     (0..cases.len()).find_map(|at| {
         cases.swap(at, random::from_to(at, cases.len()));
@@ -364,7 +364,7 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
         return Ok(Some((at, Err(exception::throw(failure)))));
     }
     match found {
-        // Whoever received the value has it: if the coroutine was cancelled since, that belongs to its next wait.
+        // The receiver has the value: if the coroutine was cancelled since, that belongs to its next wait.
         Some((at, Outcome::Sent)) => {
             parked.taken();
             Ok(Some((at, Ok(Value::NULL))))

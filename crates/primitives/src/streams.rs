@@ -13,7 +13,7 @@ fn stream_of(value: Option<&Value>) -> Result<Value, Thrown> {
     }
 }
 
-/// Reads a stream into a channel. Closes that when it is dropped, whether or not it has run.
+/// Reads a stream into a channel. Closes the channel when dropped, whether or not it has run.
 struct Reader {
     stream: Value,
     /// The size of chunks; 0 for lines.

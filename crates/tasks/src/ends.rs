@@ -91,7 +91,7 @@ pub fn conclude(task: &TaskObject, outcome: Result<Value, Owned<Object>>, seen: 
     }
 }
 
-/// Reports an exception that was thrown for a task when it had ended.
+/// Reports an exception that was thrown for a task after it had ended.
 pub fn failed_after_end(task: &TaskObject, thrown: Owned<Object>) {
     report(task, thrown);
 }

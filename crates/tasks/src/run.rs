@@ -70,7 +70,7 @@ fn nothing_in_flight() -> Result<(), Thrown> {
     if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
 }
 
-/// Runs a task that was queued to its next `yield`, and does what it yields.
+/// Runs a queued task to its next `yield`, and carries out what it yields.
 fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
     if task.status.get() == Status::Queued {
         task.goes_on();

@@ -227,7 +227,7 @@ impl Scheduler {
         self.interrupt();
     }
 
-    /// Adds a task to the queue again that `run()` has taken from it, and has run.
+    /// Adds a task that `run()` has taken from the queue and run to the queue again.
     pub fn enqueue_again(&self, task: Owned<TaskObject>) {
         task.status.set(Status::Queued);
         self.queue.borrow_mut().push_back(task);

@@ -277,7 +277,7 @@ impl Task {
         self.id.get()
     }
 
-    /// Notes what the end of the task depends on, if something awaits it.
+    /// Records what the end of the task depends on, if something awaits it.
     #[inline]
     pub fn goes_on(&self) {
         if self.completion.is_asked_for() {
@@ -285,7 +285,7 @@ impl Task {
         }
     }
 
-    /// Notes what the end of the task depends on: what it waits for, or else the coroutine that runs it.
+    /// Records what the end of the task depends on: what it waits for, or else the coroutine that runs it.
     fn note_maker(&self) {
         let maker = match &*self.wait.borrow() {
             Some(wait) => wait.depends_on().and_then(coroutine::maker),

@@ -13,7 +13,7 @@ pub enum Turn {
     Called(Generator),
     /// It is to be resumed immediately, with this exception.
     Again(Owned<Object>),
-    /// It has come to its end, or to a `retval()`, after which it is to be ended.
+    /// It has reached its end, or a `retval()`, after which it is to be ended.
     Returned {
         /// The result, or what it has thrown.
         result: Result<Value, Owned<Object>>,
@@ -62,7 +62,7 @@ impl Turn {
     }
 }
 
-/// Returns the last one of two exceptions, with the other one as its previous one.
+/// Returns the later of two exceptions, with the other one as its previous one.
 fn after(thrown: Owned<Object>, later: Option<Owned<Object>>) -> Owned<Object> {
     let Some(later) = later else { return thrown };
     exception::set_last_previous(&later, thrown);

@@ -144,7 +144,7 @@ impl Wait {
         }
     }
 
-    /// Notes that its key was signalled. That is a hint for a stream, which is asked again by [`Wait::begin`]; an awaitable is
+    /// Records that its key was signalled. That is a hint for a stream, which is asked again by [`Wait::begin`]; an awaitable is
     /// complete.
     pub fn signalled(&self, set: &WaitSet) {
         if let Target::Stream { .. } = &self.target {

@@ -87,7 +87,7 @@ fn pool_for(this: &Object, name: &[u8], arguments: &[Value]) -> Result<(Owned<In
     Ok((Owned::of(pool), meaning))
 }
 
-/// Makes a call about the coroutine's last one, on the connection of that.
+/// Makes a call about the coroutine's last one, on the same connection.
 fn reads(
     frame: Frame,
     result: &ValueCell,
@@ -153,7 +153,7 @@ struct Done<'a> {
     this: &'a Object,
 }
 
-/// Ends a call: notes what it has left on the connection, and ends the lease unless something holds it.
+/// Ends a call: records what it has left on the connection, and ends the lease unless something holds it.
 fn after(
     pool: &Instance<Pool>,
     connections: &Connections,
@@ -228,7 +228,7 @@ fn after(
         let is_end = transaction == Transaction::Ends;
         let is_free = is_end || info.kept.is_empty() || state == Health::Broken && !was_kept;
         if is_kept && is_lost && !is_doomed && !info.is_manual.get() && is_free {
-            // A transaction that was lost with the connection has been ended by user code, or there was none: it does not go on
+            // A transaction that was lost with the connection has been ended by user code, or there was none: it does not continue
             // there. Statements end with their connection.
             info.is_broken.set(true);
             is_kept = false;

@@ -19,7 +19,7 @@ static DEPENDENTS: PhpStatic<RefCell<BTreeMap<usize, Rc<Entry>>>> = PhpStatic::n
 
 static DEPENDENT_ENDS: PhpStatic<FreeWatch> = PhpStatic::new(FreeWatch::new(dependent_ends));
 
-/// Keeps a connection for as long as an object exists, which a call on it has returned.
+/// Keeps a connection for as long as an object that a call on it has returned exists.
 pub(super) fn depends(entry: &Rc<Entry>, object: &Object) {
     if DEPENDENT_ENDS.add(object) {
         entry.connection.dependents.set(entry.connection.dependents.get() + 1);
@@ -27,7 +27,7 @@ pub(super) fn depends(entry: &Rc<Entry>, object: &Object) {
     }
 }
 
-/// Such an object has been freed, and what its extension does on the connection for that is done.
+/// Called when such an object has been freed, and its extension is done with the connection.
 extern "C" fn dependent_ends(address: &Value) {
     let address = address.as_long().unwrap_or(0) as usize;
     let Some(entry) = DEPENDENTS.borrow_mut().remove(&address) else { return };
@@ -160,7 +160,7 @@ extern "C" fn guarded(frame: Frame, result: &ValueCell) {
         && result.get().type_number() == sys::IS_FALSE
         && let Some((pool, entry)) = frame.this().or(object(0)).and_then(connection_of)
     {
-        // Where there are no exceptions, nothing else tells of a lost connection: the statement's end succeeds.
+        // Without exceptions, nothing else tells of a lost connection: the statement's end succeeds.
         entry.connection.is_suspect.set(true);
         exception::put_aside(|| drop(pool));
     }
