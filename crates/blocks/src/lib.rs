@@ -99,7 +99,7 @@ fn lists() -> Option<&'static [List; CLASSES]> {
     (OWNER.load(Ordering::Relaxed) == thread_pointer()).then_some(&LISTS.0)
 }
 
-/// Returns the class of what has this layout; `None` if malloc has it as it is.
+/// Returns the class for this layout; `None` if the layout goes to malloc unchanged.
 #[inline(always)]
 fn class(layout: Layout) -> Option<usize> {
     (layout.size() <= LARGE && layout.align() <= ALIGNMENT).then(|| class_of(layout.size()))
@@ -147,7 +147,7 @@ impl Blocks {
     }
 }
 
-// SAFETY: each block is one of the system's, at least as large and aligned as the layout demands, and is in a list only while it
+// SAFETY: each block is one of the system's, at least as large and as aligned as the layout demands, and is in a list only while it
 // is free. A block of a class has its size, whoever has allocated it, so each that is freed can be kept.
 unsafe impl GlobalAlloc for Blocks {
     #[inline]

@@ -1,4 +1,4 @@
-//! The functions that stand in for libc's. Each asks the plan, and is a plain call unless that says otherwise.
+//! The functions that stand in for libc's. Each asks the plan, and is a plain call unless the plan says otherwise.
 
 use crate::plan::{What, decide};
 use libc::{
@@ -67,7 +67,7 @@ fn may_be_short(fd: c_int, call: Call) -> bool {
     option(fd, libc::SO_TYPE) == libc::SOCK_STREAM && !(gives && tcp())
 }
 
-/// Returns `true` if a call on this descriptor can fail so. `EAGAIN` is not among these: edge-triggered readiness relies on it
+/// Returns `true` if a call on this descriptor can fail thus. `EAGAIN` is not one of these: edge-triggered readiness relies on it
 /// being returned only when there is nothing.
 fn possible(call: Call, fd: c_int, what: What) -> bool {
     match (kind(fd), what) {
@@ -139,7 +139,7 @@ on_descriptors! {
 
 /// A list of pieces: a short one ends in the middle of the first.
 fn first(iov: *const iovec, count: c_int) -> Option<iovec> {
-    // SAFETY: the caller's list, which the kernel would read too; a list that is empty or null is not looked into.
+    // SAFETY: the caller's list, which the kernel would read too; a list that is empty or null is not read.
     let piece = if count > 0 && !iov.is_null() { unsafe { *iov } } else { return None };
     (piece.iov_len > 0).then_some(iovec { iov_base: piece.iov_base, iov_len: shorter(piece.iov_len) })
 }
@@ -236,7 +236,7 @@ that_make! {
 }
 
 unsafe extern "C" fn open_2(path: *const c_char, flags: c_int) -> c_int {
-    // SAFETY: the caller's own arguments; without O_CREAT, which this form excludes, no mode is looked at.
+    // SAFETY: the caller's own arguments; without O_CREAT, which this form excludes, no mode is read.
     unsafe { open(path, flags, 0) }
 }
 
@@ -275,7 +275,7 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int
     };
     match planned {
         Some(What::Error(error)) => fail(error),
-        // SAFETY: the caller's own arguments; one that the command does not take is not looked at.
+        // SAFETY: the caller's own arguments; one that the command does not take is not read.
         _ => unsafe { libc::fcntl(fd, command, argument) },
     }
 }
@@ -375,7 +375,7 @@ unsafe extern "C" fn syscall(
     f: c_long,
 ) -> c_long {
     static NOW: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the caller's own arguments; what the call does not take is not looked at.
+    // SAFETY: the caller's own arguments; what the call does not take is not read.
     let original = |d: c_long| unsafe { libc::syscall(number, a, b, c, d, e, f) };
     match number {
         // SAFETY: the caller's own list and room.

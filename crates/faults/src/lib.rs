@@ -12,12 +12,12 @@
 //!   (half of what was asked for, or a part), `ready` (`poll` says so of all that is asked about) or `stale`
 //!   (`epoll_wait` gives an event again that it gave before). No rule: calls are only counted.
 //! - `SPINDLE_FAULTS_SEED`: a number that decides which calls make up a share.
-//! - `SPINDLE_FAULTS_IN`: with what the file names of the objects begin, empty for all.
+//! - `SPINDLE_FAULTS_IN`: the prefix of the objects' file names, empty for all.
 //! - `SPINDLE_FAULTS_REPORT`: the file for the report: a line `calls CALL COUNT` for each call that was made and
 //!   `injected CALL NUMBER WHAT` for each fault.
 //!
 //! A fault that the call cannot give (`short` on a datagram, `ECONNRESET` on a file) is left out and not reported. A
-//! socket on which a connection is said to be lost is shut down, so that what comes after is as it would be.
+//! socket on which a connection is said to be lost is shut down, so that later calls behave as they would.
 //!
 //! Spindle must not patch this module: `-d async.interpose_exclude=` its file.
 

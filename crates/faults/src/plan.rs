@@ -148,7 +148,7 @@ pub fn disarm() {
     ARMED.store(false, Ordering::Relaxed);
 }
 
-/// The same for the same seed, call and number, whatever else is going on.
+/// The same for the same seed, call and number, whatever else happens.
 fn dice(seed: u64, call: Call, number: u64, rule: usize) -> u64 {
     let mut x = seed ^ (call as u64) << 48 ^ (rule as u64) << 40 ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {

@@ -97,7 +97,7 @@ fn limit(text: &str) -> Result<u32, &'static str> {
     text.parse().ok().filter(|ms| (1..=86_400_000).contains(ms)).ok_or("--limit takes milliseconds, from 1 to 86400000")
 }
 
-/// Examines PHP as it is configured, and if that does not load the module, with the module loaded.
+/// Examines PHP as it is configured, and, if its configuration does not load the module, with the module loaded.
 fn examine(request: &Request) -> Report {
     let mut report = Report::new(system::System::examine());
     let php = match Php::find(&request.php) {

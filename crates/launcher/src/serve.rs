@@ -214,7 +214,7 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
     if let Some(module) = module {
         command.arg("-d").arg(with_module(module));
     }
-    // Visitors do not see what has gone wrong, but who reads the terminal does.
+    // Visitors do not see what went wrong, but whoever reads the terminal does.
     let shows = if request.is_dev && request.mode == "worker" { "1" } else { "0" };
     for setting in ["display_errors", "html_errors"] {
         command.arg("-d").arg(format!("{setting}={shows}"));

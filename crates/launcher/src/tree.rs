@@ -89,7 +89,7 @@ fn put(folder: &Path, path: &Path, text: &[u8], mode: u32) -> io::Result<()> {
     let (mut file, temporary) = create_beside(folder, mode)?;
     let written = file.write_all(text).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        let _ = fs::remove_file(&temporary); // the first error is the one to tell
+        let _ = fs::remove_file(&temporary); // the first error is the one to report
     }
     written
 }

@@ -9,7 +9,7 @@ pub enum Dialect {
     Postgres,
     /// SQLite.
     Sqlite,
-    /// One of which nothing is known: only the statements of transactions are, everything else changes the connection.
+    /// An unknown dialect: only transaction statements are recognised, everything else changes the connection.
     #[default]
     Unknown,
 }

@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 #[derive(Clone, Copy)]
 pub struct Mode {
     pub dialect: Dialect,
-    /// A backslash in `'…'` escapes what follows. In PostgreSQL it does in `E'…'` in any case.
+    /// A backslash in `'…'` escapes what follows. In PostgreSQL it always does in `E'…'`.
     pub escapes: bool,
     /// In MySQL, a backslash in `"…"` does.
     pub escapes_in_double: bool,
@@ -29,7 +29,7 @@ pub enum Token<'a> {
     Other(u8),
     /// Servers may read what follows in different ways, or it is a variable of the connection.
     Unclear,
-    /// A quote or comment is not closed. No server makes such a statement.
+    /// A quote or comment is not closed. No server executes such a statement.
     Unclosed,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Lexer<'a> {
         self.take(length)
     }
 
-    /// Returns `true` if a letter begins a name. Parameters of SQLite are names, too: `$a(…)` is one of them.
+    /// Returns `true` if a letter begins a name. Parameters of SQLite are names too: `$a(…)` is one of them.
     fn begins_name(&self, byte: u8) -> bool {
         let others: &[u8] = match self.mode.dialect {
             Dialect::MySql => b"$",
@@ -124,7 +124,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Returns `true` if two dashes with this behind them begin a comment.
+    /// Returns `true` if two dashes followed by this begin a comment.
     fn is_comment(&self, after: &[u8]) -> bool {
         self.mode.dialect != Dialect::MySql
             || after.first().is_none_or(|byte| is_space(*byte) || byte.is_ascii_control())
@@ -159,7 +159,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Takes what is in quotes. A quote in it is written twice, or behind a backslash if that escapes.
+    /// Takes what is in quotes. A quote in it is written twice, or after a backslash if that escapes.
     fn quoted(&mut self, quote: u8, escapes: bool) -> Token<'a> {
         let text = self.rest;
         let mut at = 1;

@@ -1,7 +1,7 @@
-//! What a statement of SQL leaves on the connection that it is made on.
+//! What an SQL statement leaves on the connection that executes it.
 //!
 //! A statement is harmless if each part of it is known to be so: its kind, the functions that it calls, the variables that it
-//! reads. Everything else, and every text that servers may read in another way, counts as one that changes the connection.
+//! reads. Everything else, and every text that servers may read differently, counts as changing the connection.
 //! What the server calls by itself is not seen: triggers, views, and functions behind operators.
 
 #![forbid(unsafe_code)]

@@ -170,7 +170,7 @@ impl Parts<'_> {
         true
     }
 
-    /// Returns `true` if what stands before a parenthesis is no function that may change the connection.
+    /// Returns `true` if what precedes a parenthesis is not a function that may change the connection.
     fn is_call_allowed(&mut self, head: &[Token<'_>], rest: Lexer<'_>) -> bool {
         let is_name = matches!(self.before, Before::Word(_) | Before::Quoted | Before::Qualified);
         if !is_name || self.is_declared(head) {

@@ -5,7 +5,7 @@ use crate::lexer::{begins_label, is_label, single_quoted, spaces};
 use crate::token::{Kind, word};
 use memchr::memchr3;
 
-/// Where it ends, and where the parentheses open that come last in it, if a call is what comes last.
+/// Where it ends, and where its last parentheses open, if it ends with a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chain {
     pub end: usize,
@@ -21,7 +21,7 @@ pub enum Behind {
     Until(usize),
 }
 
-/// The chain that begins at `at`, all of it before `limit`; `None` when this is no chain, or something comes behind it that
+/// The chain that begins at `at`, all of it before `limit`; `None` when this is not a chain, or is followed by something that
 /// could belong to it.
 pub fn chain(source: &[u8], at: usize, limit: usize) -> Option<(Chain, Behind)> {
     let source = &source[..limit];
@@ -89,7 +89,7 @@ fn makes_closure(arguments: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b")"))
 }
 
-/// The end of a string that begins before `from`; `None` when there is code in it that is not simple. Before `limit` there
+/// The end of a string that begins before `from`; `None` when it contains code that is not simple. Before `limit` there
 /// is no operator; 0: there must be no code at all.
 pub fn string(source: &[u8], from: usize, quote: u8, limit: usize) -> Option<usize> {
     let mut at = from;
@@ -120,10 +120,10 @@ fn code(source: &[u8], mut at: usize, limit: usize) -> Option<usize> {
     }
 }
 
-/// The end of the brackets that open at `at`, where there is nothing in them but simple expressions: no blocks, no comments,
+/// The end of the brackets that open at `at`, where they contain nothing but simple expressions: no blocks, no comments,
 /// no code in strings.
 fn group(source: &[u8], at: usize) -> Option<usize> {
-    /// How deep brackets may be in one another: what is open is kept in a word.
+    /// How deep brackets may nest: the open ones are kept in one word.
     const DEEPEST: u32 = 60;
     if makes_closure(source.get(at + 1..)?) {
         return None;

@@ -368,7 +368,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The end of `\a\b\c` that begins at `at`; `at` where there is no such thing.
+    /// The end of `\a\b\c` that begins at `at`; `at` if there is none.
     fn rest_of_name(&self, mut at: usize) -> usize {
         while self.byte(at) == b'\\' && begins_label(self.byte(at + 1)) {
             at = self.run_of(at + 2, LABEL);

@@ -43,7 +43,7 @@ impl<'a> Plain<'a> {
 /// Rewrites a source to plain PHP; `None` if it is that already.
 ///
 /// # Errors
-/// If an operator is used in a wrong way. Other errors in the source are left for PHP to report.
+/// If an operator is used incorrectly. Other errors in the source are left for PHP to report.
 pub fn plain(source: &[u8], options: Options) -> Result<Option<Plain<'_>>, SyntaxError> {
     let Some(words) = scan::words(source, options) else { return Ok(None) };
     let is_plain = !scan::may_halt(source) && !words.iter().any(|at| scan::may_be_in_for(source, *at));

@@ -29,7 +29,7 @@ const AHEAD: usize = 2;
 /// With more than one word in this many bytes of source, parsing all of it is faster than skimming.
 const DENSE: usize = 150;
 
-/// Returns the edits that make plain PHP of the source, or `None` if it is that already. The parts between the words (`scan`)
+/// Returns the edits that turn the source into plain PHP, or `None` if it is that already. The parts between the words (`scan`)
 /// are skimmed; where that fails, and without words, all of it is parsed.
 pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Result<Option<Edits>, SyntaxError> {
     if let Some(words) = words
@@ -46,7 +46,7 @@ pub fn rewrite(source: &[u8], options: Options, words: Option<Vec<usize>>) -> Re
     walk.tokens.reserve(source.len() / 5);
     walk.tokens.extend(Lexer::new(source, options).filter(|token| token.kind.is_seen()));
     walk.is_all = true;
-    let _ = walk.run()?; // what is wrong with the brackets PHP will say
+    let _ = walk.run()?; // PHP will report what is wrong with the brackets
     walk.abandon();
     Ok(walk.finish())
 }
@@ -86,12 +86,12 @@ enum Of {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Callee {
     keyword: usize,
-    /// Where the parentheses open that come last; `None` when something else comes last.
+    /// Where the last parentheses open; `None` when something else comes last.
     parens: Option<usize>,
-    /// The `->`, `?->` or `::` that comes last before them; `None` when it is no member that is called.
+    /// The last `->`, `?->` or `::` before them; `None` when it is not a member that is called.
     member: Option<usize>,
     nullsafe: bool,
-    /// Set behind `new`, up to the arguments of the constructor: `spawn new H()->bar()`, since PHP 8.4.
+    /// Set after `new`, up to the arguments of the constructor: `spawn new H()->bar()`, since PHP 8.4.
     constructs: bool,
 }
 
@@ -350,7 +350,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Begins with an operator, for which nothing before it matters.
+    /// Begins with an operator, for which the code before it does not matter.
     fn begin_at(&mut self, word: usize, before: Before) {
         let is_first = before == Before::Start;
         self.jump(word, if is_first { Kind::Semicolon } else { Kind::Assign });
@@ -368,7 +368,7 @@ impl<'a> Walk<'a> {
         rest.is_some_and(|rest| !scan::ends_suspend(rest.trim_ascii_start()))
     }
 
-    /// Leaves out all up to an offset, before which there is a token of this kind.
+    /// Skips everything up to an offset, before which there is a token of this kind.
     fn jump(&mut self, to: usize, before: Kind) {
         if self.frames.len() == 1 {
             (self.at, self.closed_head, self.closed_closure) = (0, None, None);

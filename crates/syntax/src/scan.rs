@@ -93,10 +93,10 @@ static AW: LazyLock<Finder> = LazyLock::new(|| Finder::new("aw"));
 static USP: LazyLock<Finder> = LazyLock::new(|| Finder::new("usp"));
 static FUNCTION: LazyLock<Finder> = LazyLock::new(|| Finder::new("function"));
 
-/// Calls `found` for each `spawn`, `await` and `suspend`, in whatever place.
+/// Calls `found` for each `spawn`, `await` and `suspend`, wherever it stands.
 fn each_word(source: &[u8], mut found: impl FnMut(usize, &'static [u8])) {
     for at in AW.find_iter(source).chain(USP.find_iter(source)) {
-        // the word that these letters may be of, and where it would begin
+        // the word that these letters may belong to, and where it would begin
         let (word, start): (&[u8], _) = match (source[at], source.get(at + 2)) {
             (b'a', Some(b'a')) => (b"await", Some(at)),
             (b'a', _) => (b"spawn", at.checked_sub(2)),

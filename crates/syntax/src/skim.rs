@@ -25,7 +25,7 @@ pub enum Found {
 pub enum Before {
     /// The end of a statement, or the beginning of a block.
     Start,
-    /// An operator or a word before which, and behind which, there can only be expressions.
+    /// An operator or a word before and after which there can only be expressions.
     Operator,
     /// Something that begins or continues with an array, arguments or an expression in parentheses.
     List,
@@ -43,7 +43,7 @@ enum What {
     Operator,
 }
 
-/// A part of the source in which nothing says where statements begin.
+/// A part of the source in which nothing shows where statements begin.
 struct LeftOut {
     start: usize,
     end: usize,
@@ -57,7 +57,7 @@ pub struct Skimmer<'a> {
     words: Vec<usize>,
     passed: usize,
     stops: Stops<'a>,
-    /// Since the search began in which no statement was gone on with, or since the last `?>`.
+    /// Since the search began without continuing a statement, or since the last `?>`.
     left_out: Vec<LeftOut>,
     /// Where that was, and whether a statement begins there.
     floor: usize,
@@ -77,7 +77,7 @@ impl<'a> Skimmer<'a> {
         self.find_next(begin, is_bounded)
     }
 
-    /// The same, behind an operator that was the last to be found, and in which there is no other.
+    /// The same, after the operator that was found last, in which there is no other.
     pub fn find_behind(&mut self, operator: usize, end: usize, is_bounded: bool) -> Found {
         self.leave_out(operator, end, What::Operator);
         self.find_next(end, is_bounded)
@@ -156,7 +156,7 @@ impl<'a> Skimmer<'a> {
         }
     }
 
-    /// What comes before white space; `None` when that is no code that was gone through.
+    /// What comes before white space; `None` when that is not code that was skimmed.
     fn code_until(&self, at: usize) -> Option<&'a [u8]> {
         let code = self.source[..at].trim_ascii_end();
         let end = code.len();
@@ -280,7 +280,7 @@ impl<'a> Skimmer<'a> {
         self.words.get(self.passed).copied().unwrap_or(self.source.len())
     }
 
-    /// Where the word is that comes after the one that was found, or the end.
+    /// The place of the word after the one that was found, or the end.
     pub fn limit(&self) -> usize {
         self.words.get(self.passed + 1).copied().unwrap_or(self.source.len())
     }

@@ -1,6 +1,6 @@
 //! The tokens of PHP.
 
-/// The kind of a token. Those that the rewriter treats alike are one kind.
+/// The kind of a token. Tokens that the rewriter treats alike have one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text outside of PHP's tags, and all that follows `__halt_compiler();`.
@@ -119,7 +119,7 @@ pub enum Kind {
     Sign,
     /// `&`
     Ampersand,
-    /// An operator that stands between two operands, and is none of the others.
+    /// Any other operator that stands between two operands.
     Binary,
     /// `!`
     Not,

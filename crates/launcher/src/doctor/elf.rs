@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What the dynamic section and the symbols of a file say.
 struct Object {
-    /// By which other objects need it; the file may have a longer name.
+    /// The name by which other objects need it; the file may have a longer one.
     soname: Option<String>,
     needs: Vec<String>,
     imports: BTreeSet<String>,
@@ -33,7 +33,7 @@ impl Objects {
         };
         let by_name: BTreeMap<_, _> = mapped.iter().filter(is_shared).map(read).collect();
         let mut objects = Objects { by_name, base: BTreeSet::new() };
-        // Of the files that are no shared objects, the program alone is one for the dynamic linker.
+        // Of the files that are not shared objects, only the program concerns the dynamic linker.
         let program = mapped.iter().filter(|path| !is_shared(path)).find_map(|path| Object::read(path));
         objects.base = objects.closure(program.map_or(Vec::new(), |program| program.needs));
         objects

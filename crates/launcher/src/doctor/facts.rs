@@ -25,7 +25,7 @@ pub struct Facts {
     pub xdebug: Option<Vec<String>>,
     pub mapped: Vec<PathBuf>,
     pub spindle: Option<String>,
-    /// The outcome of two coroutines: empty if they did what they should.
+    /// The outcome of two coroutines: empty if they behaved as they should.
     pub trial: Option<String>,
     /// What `php --ri spindle` prints.
     pub info: String,

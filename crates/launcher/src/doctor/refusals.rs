@@ -1,4 +1,4 @@
-//! Why a PHP is not supported, and why it does not load the module: one line, of what is there and what is needed.
+//! Why a PHP is not supported, and why it does not load the module: one line on what is there and what is needed.
 
 use super::facts::Facts;
 
@@ -19,7 +19,7 @@ pub fn of_php(facts: &Facts) -> Vec<String> {
     problems
 }
 
-/// Returns why the module was not loaded, from PHP's messages. `None` if none of them is about it.
+/// Returns why the module was not loaded, from PHP's messages. `None` if none of them concerns it.
 pub fn of_module(messages: &str, facts: &Facts) -> Option<String> {
     let about: Vec<_> = messages.lines().filter(|line| line.to_ascii_lowercase().contains("spindle")).collect();
     if let Some(line) = about.iter().find(|line| line.contains("Spindle cannot be loaded together with")) {

@@ -65,7 +65,7 @@ pub struct Module {
     pub file: Option<PathBuf>,
     /// What loads it.
     pub by: Option<String>,
-    /// Whether two coroutines have done what they should; unknown where no code was run.
+    /// Whether two coroutines behaved as they should; unknown if no code was run.
     pub coroutines_work: Option<bool>,
 }
 

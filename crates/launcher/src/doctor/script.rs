@@ -57,7 +57,7 @@ pub fn run(request: &Request, report: &mut Report) {
     if request.json {
         command.stdout(Stdio::from(std::io::stderr()));
     }
-    // Who ends a script by ^C wants its report: the script gets the signal too, and handles it as it does.
+    // A user who ends a script with ^C wants its report: the script gets the signal too, and handles it as it does.
     let ignored = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let _ = signal_hook::flag::register(signal, Arc::clone(&ignored)); // without it there is no report
@@ -78,7 +78,7 @@ pub fn run(request: &Request, report: &mut Report) {
     });
 }
 
-/// Adds up what was found at the same place; the one that has cost most comes first.
+/// Adds up what was found at the same place; the one that cost most comes first.
 fn places(lines: Vec<Line>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! What /proc says of the system and of this process, whose limits and filters PHP inherits.
+//! What /proc says about the system and about this process, whose limits and filters PHP inherits.
 
 use serde::Serialize;
 use std::fs;

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const CHANGED: i32 = 75;
 const DIED: i32 = 76;
 
-/// How long PHP may take to stop beyond the time of grace: it cancels its requests then, which takes `cancel_grace`.
+/// How long PHP may take to stop after the grace time: it then cancels its requests, which takes `cancel_grace`.
 const BEYOND: Duration = Duration::from_secs(5);
 
 /// How long requests that are cancelled immediately may take.
@@ -55,11 +55,11 @@ const REST: Duration = Duration::from_millis(200);
 /// The same for apps that end while they are developed.
 const DEVELOPMENT_REST: Duration = Duration::from_secs(1);
 
-/// How long it is waited after PHP did not start for the first time, and at most.
+/// The pause after PHP's first failure to start, and the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
-/// How often files are looked at while an app loads that is being developed.
+/// How often files are checked while an app in development loads.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What changes when a file does: its number, and when that was.
@@ -156,7 +156,7 @@ pub struct Keeper<'a> {
     /// Its end ends this command.
     has_terminal: bool,
     looked: Instant,
-    /// The files of an app that is being developed, as far as they are known, and how they looked when PHP began.
+    /// The files of an app that is being developed, as far as they are known, and their versions when PHP began.
     files: BTreeMap<PathBuf, Version>,
     /// What a PHP that could not go on leaves for the next one.
     state: Option<tempfile::NamedTempFile>,

@@ -26,7 +26,7 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// Listens at these addresses. Those that are none, and descriptors that this process was started with, are left to PHP.
+    /// Listens at these addresses. Invalid ones, and descriptors that this process was started with, are left to PHP.
     pub fn bind(addresses: &[OsString], is_shared: bool) -> Result<Sockets, String> {
         let mut sockets = Sockets::default();
         for address in addresses {

@@ -136,7 +136,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What was seen of the statement before says nothing of the next one.
+    /// What was seen of the previous statement says nothing about the next one.
     pub(super) fn begin_statement(&mut self) {
         let frame = self.top();
         (frame.body, frame.parameters, frame.questions) = (None, false, 0);

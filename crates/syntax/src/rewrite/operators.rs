@@ -8,7 +8,7 @@ use crate::lexer::{is_space, spaces};
 use crate::token::{Kind, Token};
 
 impl Walk<'_> {
-    /// Begins an operator, if the name at hand is one: by what is around it, it cannot be a name in PHP.
+    /// Begins an operator, if the current name is one: its surroundings show that it cannot be a name in PHP.
     pub(super) fn operator(&mut self) -> bool {
         let possible = match self.before() {
             Kind::Arrow | Kind::NullsafeArrow | Kind::DoubleColon | Kind::Function | Kind::Fn | Kind::Const => false,
@@ -98,7 +98,7 @@ impl Walk<'_> {
             Of::Call(callee) => {
                 if callee.parens.is_none() {
                     if self.kind(callee.keyword + 1) == Kind::New {
-                        self.at = callee.keyword + 1; // nothing is called but the constructor
+                        self.at = callee.keyword + 1; // only the constructor is called
                     }
                     return Err(self.unexpected(Some(WANTS_CALL)));
                 }
@@ -149,7 +149,7 @@ fn replace_word(edits: &mut Edits, source: &[u8], keyword: Token, text: &'static
     edits.replace(keyword.start, keyword.end + u32::from(is_blank), text);
 }
 
-/// At an `await` or `spawn` that is one for sure, and has a chain for its operand: writes the call, and gives the end of
+/// At an `await` or `spawn` that certainly is one, and has a chain for its operand: writes the call, and gives the end of
 /// the operator.
 pub(super) fn simple_operator(edits: &mut Edits, source: &[u8], word: usize, limit: usize) -> Option<usize> {
     let is_await = source[word] == b'a';
