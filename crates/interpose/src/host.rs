@@ -81,13 +81,13 @@ pub trait Host {
     fn wake(&self, waiter: Waiter);
     /// Yields to ready coroutines if the time slice is used up. Called by calls that did not have to wait. Keeps `errno`.
     fn yield_if_due(&self);
-    /// A call has been made that does not wait in any case: on a non-blocking descriptor, or with a time of zero. `did`: it has
+    /// A call has been made that never waits: on a non-blocking descriptor, or with a time of zero. `did`: it has
     /// moved data, or found something to do. `fd` is the descriptor, or the first of several. Yields now and then, where that is
     /// allowed. Keeps `errno`.
     fn made_without_waiting(&self, _fd: RawFd, _did: bool) {
         self.yield_if_due();
     }
-    /// Something was done that the wait of another coroutine for the same connections may be about: data was sent on a non-blocking
+    /// Something was done that may end another coroutine's wait for the same connections: data was sent on a non-blocking
     /// descriptor, or a connection begun.
     fn progressed(&self) {}
     /// Returns `true` if the running function leaves its waits to its trampoline: `poll` then asks without waiting, and passes on
@@ -112,7 +112,7 @@ pub trait Host {
         false
     }
     /// Returns `true` if the pending cancellation has shut this connection down. Reading from it is then safe, and
-    /// libraries detect its end so; phpredis 5 takes an error for a number of bytes.
+    /// libraries detect its end that way; phpredis 5 takes an error for a number of bytes.
     fn is_shut_down(&self, _fd: RawFd) -> bool {
         false
     }

@@ -90,7 +90,7 @@ pub struct PatchReport {
     pub entries: usize,
     /// What should have been patched and is not.
     pub errors: Vec<String>,
-    /// Entries left alone because they hold what is not ours to replace.
+    /// Entries left alone because what they hold is not ours to replace.
     pub left: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ struct Known {
     pass: u64,
 }
 
-/// Patches entries, remembers what they held, puts it back. One per process.
+/// Patches entries, remembers their values, and puts them back. One per process.
 ///
 /// Owned by one thread; not `Sync`.
 pub struct Patcher {
@@ -178,7 +178,7 @@ pub struct Patcher {
     known: BTreeMap<usize, Known>,
     scanned: Option<Counters>,
     pass: u64,
-    /// Per symbol of the object at hand: 0 not looked at, 1 no hook, else target + 2.
+    /// Per symbol of the current object: 0 not checked, 1 no hook, else target + 2.
     memo: Vec<u32>,
     _not_sync: PhantomData<Cell<()>>,
 }
@@ -287,7 +287,7 @@ impl Patcher {
             let object = Loaded::new(info, is_exe);
             let Some(mut was) = known.remove(&object.base()) else { return false };
             if was.name != object.name() {
-                return false; // another object at the place of one that is gone
+                return false; // another object in the place of one that is gone
             }
             let mut pages = OpenPages::new(&mut maps);
             was.entries.retain(|entry| {
@@ -394,7 +394,7 @@ impl Patcher {
         }
     }
 
-    /// Looks at one object: not at all if it is known and holds what we put there.
+    /// Checks one object, unless it is known and holds what we put there.
     fn visit(
         &mut self,
         object: &Loaded,
@@ -471,7 +471,7 @@ impl Patcher {
         }
         let found = dynamic.sym_entry(symbol).and_then(|(sym, name)| {
             let name = name.to_bytes();
-            // A variable that has the name of a function is none of ours.
+            // A variable with the name of a function is not one of ours.
             let callable = matches!(sym.st_info & 0xf, STT_NOTYPE | STT_FUNC | STT_GNU_IFUNC);
             let likely = self.first[usize::from(*name.first()?)] && callable;
             likely.then(|| self.by_name.get(name).copied())?
@@ -519,7 +519,7 @@ fn own_code() -> usize {
 /// Why it cannot be stored.
 ///
 /// # Safety
-/// `place` is a pointer-sized variable of a loaded object, and everyone who reads it can do with `value`.
+/// `place` is a pointer-sized variable of a loaded object, and every reader of it can cope with `value`.
 pub unsafe fn store(place: usize, value: usize) -> Result<(), String> {
     let mut maps = pages::Maps::default();
     let mut open = pages::OpenPages::new(&mut maps);

@@ -1,8 +1,8 @@
 //! Descriptors: opening and closing them, their modes and options, and locks on their files.
 //!
 //! Most of these calls never wait; they are hooked so that what the reactor knows of a descriptor is right, on the PHP
-//! thread and whether suspension is enabled or not. A number that is closed or reused is forgotten, and who waits for it
-//! is woken and fails with `EBADF`. User code cannot close Spindle's own descriptors.
+//! thread and whether suspension is enabled or not. A number that is closed or reused is forgotten, and a coroutine that waits for
+//! it is woken and fails with `EBADF`. User code cannot close Spindle's own descriptors.
 
 mod close;
 mod control;

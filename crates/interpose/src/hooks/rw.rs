@@ -279,7 +279,7 @@ fn pipe_write_in_turn(host: &dyn Host, io: Io, turn: &mut Turn) -> ssize_t {
     }
 }
 
-/// Writes to a polled pipe. `POLLOUT` holds when one page is free: so much is written without waiting, unless another
+/// Writes to a polled pipe. `POLLOUT` holds when one page is free: one page is written without waiting, unless another
 /// process is faster.
 fn polled_pipe_write(host: &dyn Host, io: Io, turn: &mut Turn, mut done: usize) -> ssize_t {
     loop {

@@ -9,7 +9,7 @@ pub mod semaphore;
 use crate::registry::HookedCall;
 use std::ffi::CStr;
 
-/// Returns a function that older C libraries do not have. Where a caller of a hook has found it, this does.
+/// Returns a function that older C libraries do not have. If a caller of a hook has found it, this finds it too.
 ///
 /// # Safety
 /// `F` is the type of the function of this name.

@@ -160,7 +160,7 @@ enum Export {
 /// Where a value that is not libc's and not the object's own points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A PLT stub of the executable that is the function's address for everyone.
+    /// A PLT stub of the executable that is the function's address everywhere.
     Canonical,
     /// An object's exported function of that very name: a preloaded stand-in, or a namesake.
     Namesake,

@@ -45,7 +45,7 @@ impl<'a> OpenPages<'a> {
     ///
     /// # Safety
     /// `addr` is a pointer-sized variable inside an object that stays mapped until `self` is
-    /// gone, and everyone who reads it can do with `value`.
+    /// gone, and every reader of it can cope with `value`.
     pub(super) unsafe fn store(&mut self, addr: usize, value: usize) -> Result<(), String> {
         if !addr.is_multiple_of(align_of::<usize>()) {
             return Err(format!("the entry at {addr:#x} is not aligned"));

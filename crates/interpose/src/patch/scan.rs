@@ -82,7 +82,7 @@ impl Scan<'_, '_> {
             let defined = dynamic.sym_entry(reference.symbol).is_some_and(|(s, _)| s.st_shndx != 0);
             match self.judge(target, reference.data, defined, old) {
                 Verdict::Leave => {}
-                // Who has hooked over us has our pointer as its original: let it be, but keep the
+                // A tool that has hooked over us has our pointer as its original: leave it, but keep the
                 // record, by which a restore knows that calls may still come.
                 Verdict::Tell(why) => {
                     self.report.left.push(message(&self.path, target.name, why));

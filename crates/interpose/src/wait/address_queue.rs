@@ -31,7 +31,7 @@ fn replace() -> &'static AddressQueue<Parked> {
 
 /// Empties the queues: in the child of a fork, and once the waiting coroutines have been abandoned.
 pub(crate) fn reset() {
-    // In the child of a fork a thread that does not exist may hold the lock for good: the queue is leaked then.
+    // In the child of a fork a thread that does not exist may hold the lock for good: then the queue is leaked.
     if queue().is_some_and(|queue| !queue.try_clear()) {
         replace();
     }

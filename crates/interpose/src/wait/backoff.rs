@@ -1,4 +1,4 @@
-//! Polling for what cannot wake anybody.
+//! Polling for changes that wake no waiter.
 
 use super::time::{MILLISECOND, deadline_after};
 use crate::host::{BlockedOn, Host, Wake};

@@ -106,7 +106,7 @@ pub(crate) fn nonblocking_error(host: &dyn Host, error: i32) -> i32 {
     if error == libc::EAGAIN && host.has_pending_cancel() { libc::ECANCELED } else { error }
 }
 
-/// Records that a call was made that does not wait in any case; see [`Host::made_without_waiting`]. `errno` is as for [`yield_after`].
+/// Records that a call was made that never waits; see [`Host::made_without_waiting`]. `errno` is as for [`yield_after`].
 #[inline]
 pub(crate) fn made(host: &dyn Host, fd: RawFd, has_failed: bool) {
     host.made_without_waiting(fd, !has_failed);

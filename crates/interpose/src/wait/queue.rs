@@ -76,7 +76,7 @@ impl<K> WaitQueue<K> {
         self.entries.iter_mut().find(|entry| matches(&entry.key)).and_then(|entry| entry.waiter.take())
     }
 
-    /// Takes the next waiter that matches, from the index `next` on, and moves `next` behind it.
+    /// Takes the next waiter that matches, from the index `next` on, and moves `next` past it.
     pub(crate) fn take_next(&mut self, next: &mut usize, matches: impl Fn(&K) -> bool) -> Option<Waiter> {
         while let Some(entry) = self.entries.get_mut(*next) {
             *next += 1;
@@ -103,7 +103,7 @@ pub(crate) fn wake_matching<K>(
     }
 }
 
-/// Entries behind the first one with their key are woken by it; this often they try by themselves, in case it is gone.
+/// Entries after the first one with their key are woken by it; they also try by themselves this often, in case it is gone.
 const FALLBACK: u64 = 250 * MILLISECOND;
 
 /// Parks in `queue` until `attempt` returns a result, which it is asked for when the entry is woken, and by polling:

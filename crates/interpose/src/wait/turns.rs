@@ -72,7 +72,7 @@ impl Turns {
     }
 }
 
-/// Waits while another coroutine is in the middle of a write to what `fd` refers to, for the time that a socket has for sending.
+/// Waits while another coroutine is in the middle of a write to the file of `fd`, for the time that a socket has for sending.
 ///
 /// # Errors
 /// The `errno` of a call that was cancelled or interrupted, had no more time, or whose descriptor was closed.

@@ -17,7 +17,7 @@ use std::os::fd::RawFd;
 
 static QUEUE: PhpCell<WaitQueue<File>> = PhpCell::new(WaitQueue::new());
 
-/// Wakes everybody who waits for a `flock`: a lock was released, or may have been by a close. They try again when the
+/// Wakes every waiter for a `flock`: a lock was released, or may have been by a close. They try again when the
 /// running coroutine parks.
 pub(crate) fn released() {
     if let Some(host) = php_thread_host() {

@@ -21,7 +21,7 @@ pub(crate) const CLOSES: Behavior = Behavior {
 /// `fcntl` has set `O_DIRECT` on some descriptor, and on those that share its description.
 pub(crate) static DIRECT_SET: AtomicBool = AtomicBool::new(false);
 
-/// Forgets a descriptor that is about to be closed, or was closed or replaced where no hook sees it, and wakes those who
+/// Forgets a descriptor that is about to be closed, or was closed or replaced where no hook sees it, and wakes those that
 /// wait for it. Keeps `errno`.
 pub(crate) fn closed(fd: RawFd) {
     if fd >= 0

@@ -21,7 +21,7 @@ const SIMPLE: c_int = libc::O_CLOEXEC | libc::O_LARGEFILE | libc::O_NOCTTY;
 /// The number of paths that are remembered, a power of two. Of two with the same place the later one is.
 const PATHS: usize = 8192;
 
-/// A part of the hash of each path, by another part; 0 for none. Two paths with the same hash cost a look each, no more.
+/// A part of the hash of each path, by another part; 0 for none. Two paths with the same hash cost one check each, no more.
 static KNOWN: PhpCell<Vec<u32>> = PhpCell::new(Vec::new());
 
 /// A path that may be remembered: an absolute one, to be opened for reading. A relative one depends on the working directory.
@@ -108,11 +108,11 @@ pub(super) fn open_again(path: *const c_char, flags: c_int, is_read_whole: bool)
     Again::Unknown
 }
 
-/// How often (ns) a writer is looked for that has opened a FIFO and written nothing: no event tells of it.
+/// How often (ns) to check for a writer that has opened a FIFO and written nothing: no event reports it.
 const LOOK: u64 = 10_000_000;
 
 /// Completes the open of a FIFO, which waits for a writer, as the kernel does without `O_NONBLOCK`. Opening it again in the thread
-/// pool would not do: the writer may have been waiting for this reader, and be gone again.
+/// pool would not do: the writer may have waited for this reader, and have left again.
 pub(super) fn wait_for_writer(host: &dyn Host, fd: RawFd, flags: c_int, call: &'static str) -> c_int {
     let saved = errno();
     opened(fd, Opened { kind: Some(FdKind::Pipe), blocking: Some(Blocking::Yes), own: true, ..Opened::default() });
@@ -134,7 +134,7 @@ pub(super) fn wait_for_writer(host: &dyn Host, fd: RawFd, flags: c_int, call: &'
     fail(error)
 }
 
-/// Returns `true` if a writer has come since this reader of a FIFO was opened, whether it has written or left again or neither.
+/// Returns `true` if a writer has come since this reader of a FIFO was opened, whether or not it has written or left again.
 fn has_writer(fd: RawFd) -> bool {
     if wait::poll_now(fd, libc::POLLIN) != Some(0) {
         return true; // data, or the end

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 
 /// A read in place that took longer (ns) waited for a device.
 const LONG_READ: u64 = 200_000;
-/// A write in place that took longer (ns) did: copying much data takes time, too.
+/// A write in place that took longer (ns) did: copying much data takes time too.
 const LONG_WRITE: u64 = 2_000_000;
 /// The number of calls that go to the thread pool after a slow one.
 const SLOW: u8 = 16;
@@ -82,7 +82,7 @@ pub(crate) fn file_opened(host: &dyn Host, fd: RawFd, device: libc::dev_t, flags
     with_state(host, fd, |w| {
         w.device = Some(device);
         w.paged = flags & libc::O_DIRECT == 0;
-        // Others than those on a block device may end a read anywhere (procfs), or be another machine's.
+        // Files that are not on a block device may end a read anywhere (procfs), or be another machine's.
         w.whole = (is_read_whole && libc::major(device) != 0).then_some(0);
         w.read = known[0].unwrap_or(IoMethod::Nowait);
         w.write = known[1].filter(|_| !through).unwrap_or(IoMethod::Nowait);

@@ -5,7 +5,7 @@
 //! wait for the same operation are served in order of arrival; a newcomer that can be served immediately is, as in the
 //! kernel.
 //!
-//! The thread pool is no alternative: waiters would occupy all workers while the one who is to release needs one for a
+//! The thread pool is no alternative: waiters would occupy all workers while the coroutine that is to release needs one for a
 //! file, and a message that a worker receives just as its call is cancelled could not be put back. The price is that a
 //! change by another process is noticed up to 10 ms late, and that processes which block in the kernel are served
 //! first.
@@ -54,7 +54,7 @@ pub(crate) fn reset() {
     }
 }
 
-/// Wakes everybody who waits for this object, which has changed, in order of arrival.
+/// Wakes every waiter for this object, which has changed, in order of arrival.
 fn changed(object: Object) {
     if let Some(host) = php_thread_host() {
         wake_matching(&QUEUE, host, 0, |(other, _)| *other == object);
@@ -82,7 +82,7 @@ fn retry(
         // signal(7): never restarted.
         let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Interrupt };
         retry_in_queue(&QUEUE, host, key, deadline, blocked_on, || match once() {
-            // Removed while it waited: there is no object of this number any more.
+            // Removed while it waited: no object has this number any more.
             Some(Err(libc::EINVAL)) => Some(Err(libc::EIDRM)),
             result => result,
         })

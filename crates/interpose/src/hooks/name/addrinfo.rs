@@ -235,7 +235,7 @@ pub unsafe extern "C" fn getnameinfo(
     }
     let rooms = [node_room.min(MOST), if has_port { service_room.min(MOST) } else { 0 }];
     let numbers = [rooms[0].to_ne_bytes(), rooms[1].to_ne_bytes(), flags.to_ne_bytes()];
-    // Where the file of services is looked at, it is not asked together with others.
+    // If the services file is read, the question is not shared with others.
     let question = if only_host { question("getnameinfo", &[Some(bytes), Some(numbers.as_flattened())]) } else { None };
     let job = move || {
         let mut texts = rooms.map(|room| vec![0u8; room as usize]);

@@ -1,7 +1,7 @@
-//! Names and addresses that libc finds in `/etc/hosts`, without asking anybody else: they are looked up in place, which takes a
+//! Names and addresses that libc finds in `/etc/hosts`, without asking any other source: they are looked up in place, which takes a
 //! third of the time of a job.
 //!
-//! Only where `files` is the first source of hosts in `/etc/nsswitch.conf`, with no rule of its own behind it, and no daemon
+//! Only where `files` is the first source of hosts in `/etc/nsswitch.conf`, with no rule of its own after it, and no daemon
 //! caches names, which libc would ask first. What is said here need not hold any more when libc reads the file: then the call
 //! blocks as it does without Spindle.
 
@@ -20,7 +20,7 @@ use std::os::unix::fs::OpenOptionsExt;
 /// A larger file is not read on the PHP thread; libc reads it anew at each look-up.
 const LARGEST: u64 = 64 << 10;
 
-/// How long (ns) the files are taken to be as they were when they were looked at, so that of many look-ups in a row only some look.
+/// How long (ns) the files are assumed unchanged after a check, so that only some of many look-ups in a row check them.
 const FRESH: u64 = 1_000_000;
 
 /// The addresses of a name.
@@ -115,7 +115,7 @@ impl Hosts {
 impl Entries {
     fn of(hosts: &[u8]) -> Entries {
         let mut entries = Entries::default();
-        // libc reads texts: what lies behind a zero byte in a line is not there for it.
+        // libc reads C strings: it does not see what follows a zero byte in a line.
         if hosts.contains(&0) {
             return entries;
         }
@@ -173,7 +173,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns `true` if hosts are looked for in files, and nowhere else if they are found there.
+/// Returns `true` if hosts are looked up in files first, and nowhere else if they are found there.
 fn is_files_first(switch: &[u8]) -> bool {
     if switch.contains(&0) {
         return false;

@@ -44,7 +44,7 @@ unsafe extern "C" {
     fn libc_res_init() -> c_int;
 }
 
-/// A function of the resolver: in libc since glibc 2.34, in `libresolv` with other names before.
+/// A function of the resolver: in libc since glibc 2.34, before that in `libresolv` with other names.
 struct Original {
     names: [&'static CStr; 2],
     address: AtomicUsize,

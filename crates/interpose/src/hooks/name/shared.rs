@@ -15,7 +15,7 @@ use spindle_reactor::{JobKind, Reactor, Remote, Waiter};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How old (ns) a look-up may be that a coroutine joins. A server may give another answer now, or be there again: no question is
+/// How old (ns) a look-up that a coroutine joins may be. A server may give another answer now, or be there again: no question is
 /// answered by what was asked longer ago.
 const JOIN_WITHIN: u64 = 100 * MILLISECOND;
 
@@ -136,7 +136,7 @@ impl<T: Share> Requests<T> {
         (request, true)
     }
 
-    /// Removes an asker. A look-up without askers is not joined any more.
+    /// Removes an asker. A look-up without askers can no longer be joined.
     fn leave(&mut self, request: &Arc<Request<T>>, waiter: Waiter) -> Outcome<T> {
         let mut state = request.lock();
         state.askers -= 1;

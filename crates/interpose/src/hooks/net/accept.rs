@@ -130,7 +130,7 @@ struct Accepted {
     length: socklen_t,
 }
 
-/// Accepts in the thread pool: another process accepts from the listener, too, so it may be faster, and the mode of the
+/// Accepts in the thread pool: another process accepts from the listener too, so it may be faster, and the mode of the
 /// listener must not be changed. A connection is there, or was a moment ago.
 ///
 /// # Safety

@@ -100,7 +100,7 @@ fn decided(
     }
 }
 
-/// Connects in the thread pool: another process may have the socket, too, so its mode must not be changed.
+/// Connects in the thread pool: another process may have the socket too, so its mode must not be changed.
 ///
 /// # Safety
 /// `address` is valid for `length` bytes.

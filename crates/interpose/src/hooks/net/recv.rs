@@ -29,7 +29,7 @@ fn learn_else(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ss
     reactor.record_readiness(fd, Interest::READ, if is_empty { Readiness::NotReady } else { Readiness::Unknown });
 }
 
-/// Receives. `attempt(offset, flags)` calls the original for what follows `offset` bytes.
+/// Receives. `attempt(offset, flags)` calls the original for the rest after `offset` bytes.
 #[inline(always)]
 fn receive(
     call: &'static str,

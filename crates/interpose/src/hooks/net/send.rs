@@ -11,7 +11,7 @@ use libc::{
 use spindle_reactor::{Blocking, FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
 
-/// Sends. `attempt(offset, flags)` calls the original for what follows `offset` bytes. `named`: the call gives the
+/// Sends. `attempt(offset, flags)` calls the original for the rest after `offset` bytes. `named`: the call gives the
 /// destination.
 #[inline(always)]
 fn transmit(

@@ -46,7 +46,7 @@ impl SocketWait {
         BlockedOn { call: self.call, fd: self.fd, on_signal: self.on_signal }
     }
 
-    /// Parks until the descriptor may be ready. The caller has just seen that it is not, or knows so.
+    /// Parks until the descriptor may be ready. The caller has just seen that it is not, or knows it.
     pub(super) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
         self.load_timeout(host.reactor());
         match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {

@@ -26,7 +26,7 @@ pub(crate) struct OwnedPath {
 }
 
 impl OwnedPath {
-    /// Copies a path. Returns `None` if no descriptor is left for its directory: the call is made in place then.
+    /// Copies a path. Returns `None` if no descriptor is left for its directory: then the call is made in place.
     ///
     /// # Safety
     /// `path` is a C string.

@@ -283,7 +283,7 @@ unsafe fn poll_all(
     let is_few = count <= FEW && !fds.is_null() && mask.is_null();
     let (mut ask_kernel, mut is_woken) = (false, false);
     loop {
-        // What is ready is known for certain only just after it has woken this call: another thread may read meanwhile.
+        // Readiness is known for certain only just after it has woken this call: another thread may read meanwhile.
         let answer = if is_few && !ask_kernel {
             // SAFETY: valid by contract.
             unsafe { known_all(host.reactor(), fds, count) }.filter(|ready| *ready == 0 || is_woken)

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *
     file
 }
 
-/// Calls the original. With musl again if `pclose` on another thread has made it fail, which has to get a lock only.
+/// Calls the original. With musl it is called again if `pclose` on another thread, which only has to get a lock, has made it fail.
 ///
 /// # Safety
 /// As the original.

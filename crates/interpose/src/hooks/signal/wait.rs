@@ -121,11 +121,11 @@ fn wait_for(
             pending = Pending::of(signals);
         }
         QUEUE.with(host, |queue| queue.enqueue(ticket, signals, waiter));
-        // Whatever ended the park: a signal that has arrived is taken first.
+        // A signal that has arrived is taken first, whatever ended the park.
         ended = pending.park(host, waiter, deadline, call, on_signal).error();
     };
     pending.close();
-    // Those behind try again: what this one waited for may be theirs now.
+    // Later waiters try again: what this one waited for may be theirs now.
     if let Some(behind) = QUEUE.with(host, |queue| queue.remove(ticket)) {
         wake_matching(&QUEUE, host, behind, |_| true);
     }

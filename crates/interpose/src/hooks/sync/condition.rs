@@ -93,7 +93,7 @@ unsafe fn wait(
 ) -> c_int {
     let saved = errno();
     let waiter = host.begin_wait();
-    // Before the mutex is released: who takes it then, and signals, finds the entry.
+    // Before the mutex is released: a thread that then takes it and signals finds the entry.
     let ticket = address_queue::enter(host, condition.addr(), waiter);
     // SAFETY: by contract.
     let given_up = unsafe { pthread_mutex_unlock(mutex) };

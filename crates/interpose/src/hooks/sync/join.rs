@@ -21,8 +21,8 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
-/// Joins a thread that has ended. `soon`: it is waited for for a moment, since it may be just about to: the thread of a name look-up
-/// whose result libcurl has found.
+/// Joins a thread that has ended. `soon`: waits a moment for one that may be just about to end, as the thread of a name
+/// look-up whose result libcurl has found.
 fn ended(thread: pthread_t, soon: bool) -> Option<(c_int, usize)> {
     const MOMENT: std::time::Duration = std::time::Duration::from_millis(10);
     let end = std::time::Instant::now() + MOMENT;

@@ -70,7 +70,7 @@ enum Mode {
     Shared,
 }
 
-/// A lock, held or wanted. A recursive one that is held several times is in the list as often.
+/// A lock, held or wanted. A recursive one is in the list once for each time it is held.
 #[derive(Clone, Copy)]
 struct Held {
     object: usize,
@@ -126,7 +126,7 @@ impl Locks {
         if let Some(index) = self.held.iter().rposition(|h| h.object == object) {
             self.held.remove(index);
         } else if let Some(index) = self.published.iter().position(|p| p.held.object == object) {
-            // Released by another coroutine than the one that took it.
+            // Released by a coroutine other than the one that took it.
             self.published.remove(index);
         }
         self.update_count();
@@ -267,7 +267,7 @@ fn contended(
         if is_acquired(result) {
             locks.push(held);
         }
-        // A reader wakes the next reader; who has given up wakes the next in the queue.
+        // A reader wakes the next reader; one that has given up wakes the next in the queue.
         if is_acquired(result) && mode == Mode::Exclusive {
             return None;
         }

@@ -1,6 +1,6 @@
 //! `pthread_once` and C11's `call_once`. `std::call_once` of C++ calls the first.
 //!
-//! A caller that finds the routine running waits for it in libc. A coroutine of the thread that runs it would wait for ever.
+//! A caller that finds the routine running waits for it in libc. A coroutine of the thread that runs it would wait forever.
 //! So while the routine runs, its coroutine holds a lock of the control's address (see `mutex`), and other coroutines
 //! wait for that lock before they call libc. A routine that another *thread* runs is waited for in place.
 //!
@@ -81,7 +81,7 @@ extern "C-unwind" fn run() {
 struct CppCall([(*mut *mut c_void, *mut c_void); 2]);
 
 impl CppCall {
-    /// Reads them from the library of the routine. In others than GNU's C++ library there are none.
+    /// Reads them from the library of the routine. C++ libraries other than GNU's have none.
     fn save(routine: Routine) -> CppCall {
         // SAFETY: plain data, filled by the call below.
         let mut object: libc::Dl_info = unsafe { std::mem::zeroed() };

@@ -106,7 +106,7 @@ pub unsafe extern "C" fn sem_clockwait(semaphore: *mut sem_t, clock: clockid_t, 
 
 /// `sem_post(3)`.
 pub unsafe extern "C" fn sem_post(semaphore: *mut sem_t) -> c_int {
-    // Only the address is used after the post: whoever waited may have freed it by then.
+    // Only the address is used after the post: the waiter may have freed it by then.
     // SAFETY: the caller's own.
     let result = unsafe { libc::sem_post(semaphore) };
     address_queue::notify(semaphore.addr(), false);
