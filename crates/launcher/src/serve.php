@@ -44,7 +44,7 @@ final class State
 }
 
 /**
- * Returns what changes when a file does: what the system says of it, and its content while that is not enough, because times are in
+ * Returns a value that changes when a file does: what the system says of it, and its content while that is not enough, because times are in
  * seconds.
  *
  * @return array{string, ?string}
@@ -229,7 +229,7 @@ function main(array $arguments): never
     if ($broken !== null) {
         $server->handle(static fn (): Response => page($broken));
     }
-    // From here on no signal ends the process by itself. While the app was loaded, which may take for ever, these did.
+    // From here on no signal ends the process by itself. While the app was loaded, which may take forever, they did.
     foreach ([SIGINT, SIGTERM, SIGQUIT] as $signal) {
         whenever($signal, static fn () => stop($server, $grace));
     }
@@ -285,7 +285,7 @@ function main(array $arguments): never
     exit(State::$restarts ? CHANGED : 0);
 }
 
-/** Includes the app, and sets what it returns as the handler. Returns what is wrong with it, for the page. */
+/** Includes the app, and sets what it returns as the handler. Returns the problem with it, for the page. */
 function load(Server $server, string $app, string $mode, bool $isDev, array $arguments): ?string
 {
     $GLOBALS['argv'] = $_SERVER['argv'] = [$app, ...$arguments];

@@ -32,7 +32,7 @@ struct Link {
     target: Owned<StateObject>,
     /// Where the callback runs: in the scope of the code that asked for it, whatever completes the future.
     scope: SpawnScope,
-    /// Its errors are handled as those of who has asked for it.
+    /// Its errors are handled as those of the code that asked for it.
     errors: ErrorHandling,
 }
 

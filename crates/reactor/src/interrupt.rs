@@ -1,4 +1,4 @@
-//! Interrupting an abandoned job in a system call that may block for ever (on a FIFO that is never opened).
+//! Interrupting an abandoned job in a system call that may block forever (on a FIFO that is never opened).
 //!
 //! The worker unblocks one signal while it runs such a job; its handler does nothing, so the call fails with `EINTR`. A signal
 //! that arrives just before the call has no effect, so the reactor sends it again until the job has ended.

@@ -491,7 +491,7 @@ impl Reactor {
     }
 
     /// Returns whether `fd` is ready, if that is known, once for an edge: the next time the kernel is to be asked, unless a call
-    /// has used `fd` meanwhile. What uses it unseen would leave it ready for ever.
+    /// has used `fd` meanwhile. What uses it unseen would leave it ready forever.
     #[inline]
     pub fn answer(&self, fd: RawFd, interest: Interest) -> Option<bool> {
         self.fds.borrow_mut().answer(fd, interest)

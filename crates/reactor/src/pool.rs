@@ -14,7 +14,7 @@
 //! ```
 //!
 //! - The worker that became idle last is woken first, so that the others can end and caches stay warm.
-//! - Jobs may block for ever (a name server that is down, a FIFO that is never opened), so the number of threads has no
+//! - Jobs may block forever (a name server that is down, a FIFO that is never opened), so the number of threads has no
 //!   limit: when jobs are queued and none has ended for a while, [`Pool::grow_if_stalled`] starts further threads. Where the
 //!   system gives no more, a pool of unbounded jobs refuses those that are queued. The pool interrupts no job.
 //! - A forked child forgets its copy (`mem::forget`; dropping it could wait for a lock that is held by a thread that the
@@ -38,11 +38,11 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The usual [`Limits::idle`].
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What the end of a job depends on. Each kind has threads of its own, so that jobs that block for ever keep no thread from
+/// What the end of a job depends on. Each kind has threads of its own, so that jobs that block forever keep no thread from
 /// jobs that end soon.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum JobKind {
-    /// On others (a process, a server, another coroutine): it may block for ever. Also if that is not known.
+    /// On others (a process, a server, another coroutine): it may block forever. Also if that is not known.
     #[default]
     Unbounded,
     /// On this machine alone: file reads and writes, `fsync`, a sleep.
@@ -606,7 +606,7 @@ mod tests {
         let after = mask();
         for signal in 1..=libc::SIGRTMAX() {
             let libcs_own = signal == 32 || signal == 33;
-            // These two cannot be blocked by anybody.
+            // These two signals cannot be blocked.
             let never = signal == libc::SIGKILL || signal == libc::SIGSTOP;
             if !libcs_own && !never {
                 assert!(blocks(&inside, signal), "signal {signal}");

@@ -34,7 +34,8 @@ pub trait Driver {
     ) -> io::Result<Option<Key>>;
 
     /// Has another thread run a job that may block: when it has ended, [`Server::ready`](crate::Server::ready) is to be called,
-    /// once, with the key that this returns. `is_used`: see [`watch`](Driver::watch). Returns `None` if no thread does it: it is dropped.
+    /// once, with the key that this returns. `is_used`: see [`watch`](Driver::watch). Returns `None` if no thread does it, and
+    /// drops the job.
     fn submit(&self, job: Box<dyn FnOnce() + Send>, is_used: &dyn Fn(Key) -> bool) -> Option<Key>;
 
     /// Ends a wait.

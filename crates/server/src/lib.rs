@@ -1,9 +1,9 @@
 //! An HTTP server that its owner's event loop drives, on one thread.
 //!
 //! [`Server`] holds connections, and hyper's state machines for them. It never waits: it asks its owner, through a [`Driver`], to
-//! watch descriptors. The owner calls [`Server::ready`] for those that are ready, and then [`Server::turn`], which makes progress without
-//! blocking. [`Server::next_event`] returns each request that is to be handled; the owner gives it a [`Handler`], by which it is
-//! woken and cancelled. Requests for files of a [`Root`] are answered here.
+//! watch descriptors. The owner calls [`Server::ready`] for those that are ready, and then [`Server::turn`], which makes progress
+//! without blocking. [`Server::next_event`] returns each request that is to be handled; the owner gives it a [`Handler`], by which
+//! it is woken and cancelled. Requests for files of a [`Root`] are answered here.
 //!
 //! These are the only two edges to the owner: `Driver`, for what the server needs, and `Handler`, for one request. Handlers
 //! are called from `next_event` alone, with nothing borrowed.

@@ -462,7 +462,7 @@ impl Task {
         self.connection.is_aborted.get()
     }
 
-    /// Pings the client of a WebSocket that has been silent for a while. Returns `true` if it still has not answered after the same time.
+    /// Pings the client of a WebSocket that has been silent for a while. Returns `true` if it does not answer for as long again.
     fn check_ping(&self, now: u64) -> bool {
         let connection = &self.connection;
         let ping = self.shared().settings.websocket_ping;

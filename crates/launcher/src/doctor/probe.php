@@ -67,7 +67,7 @@ $save($facts); // in case that what follows ends the process
 
 if ($facts['spindle'] !== null) {
     try {
-        // One waits for what the other one sends: without coroutines this would wait for ever.
+        // One waits for what the other one sends: without coroutines this would wait forever.
         if (function_exists('stream_socket_pair')) {
             $pair = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
             $read = function () use ($pair) { return fread($pair[0], 4); };

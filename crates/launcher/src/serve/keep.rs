@@ -400,7 +400,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Looks who has ended.
+    /// Checks which processes have ended.
     fn reap(&mut self) {
         let mut place = 0;
         while place < self.all.len() {
