@@ -44,8 +44,8 @@ final class State
 }
 
 /**
- * Returns a value that changes when a file does: what the system says of it, and its content while that is not enough, because times are in
- * seconds.
+ * Returns a value that changes when a file does: what the system says of it, and its content while that is not enough, because
+ * times are in seconds.
  *
  * @return array{string, ?string}
  */
