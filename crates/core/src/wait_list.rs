@@ -71,7 +71,7 @@ impl<W: Copy, P> WaitList<W, P> {
         self.wake_one(wake).map(|index| self.place(index))
     }
 
-    /// Does the same, and returns what the waiter holds.
+    /// Does the same, and returns the waiter's content.
     #[inline]
     pub fn wake_first_holder(&mut self, wake: impl FnMut(W) -> bool) -> Option<&mut P> {
         let index = self.wake_one(wake)?;
@@ -124,12 +124,12 @@ impl<W: Copy, P> WaitList<W, P> {
         true
     }
 
-    /// Removes a waiter, and returns what it holds.
+    /// Removes a waiter, and returns its content.
     pub fn remove(&mut self, place: Place) -> Option<P> {
         self.take(place).map(|(content, _)| content)
     }
 
-    /// Removes a waiter, and returns what it holds, and `true` if it was on the list.
+    /// Removes a waiter, and returns its content, and `true` if it was on the list.
     #[inline]
     pub fn take(&mut self, place: Place) -> Option<(P, bool)> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;

@@ -263,7 +263,7 @@ fn settle(state: &Owned<StateObject>, outcome: Result<Value, Owned<Object>>) {
 
 type Settled = (Owned<StateObject>, Result<Value, Owned<Object>>);
 
-/// Starts a callback of a chain, or returns what its future gets without a call.
+/// Starts a callback of a chain, or returns the result that its future gets without a call.
 fn follow(link: Link, outcome: &Result<Value, Owned<Object>>) -> Option<Settled> {
     let argument = match (link.kind, outcome) {
         (Kind::Map, Ok(value)) => Some(value.clone()),

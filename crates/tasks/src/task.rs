@@ -232,7 +232,7 @@ fn deliver(object: &Object) -> PhpResult {
     }
 }
 
-/// `Task::run()`: runs a task that no scheduler has queued to its next `yield`, and returns what it yields.
+/// `Task::run()`: runs a task that no scheduler has queued to its next `yield`, and returns the value that it yields.
 fn run_by_hand(call: Call) -> PhpResult {
     call.no_arguments()?;
     let task = Owned::of(call.this_of(&TASK));

@@ -60,15 +60,15 @@ struct Search<'a, X, N> {
 }
 
 impl<X> Core<X> {
-    /// Returns `true` if a wait of the running coroutine that needs this would close a cycle. `needs` returns what the waits of
-    /// others need.
+    /// Returns `true` if a wait of the running coroutine that needs this would close a cycle. `needs` returns the needs of others'
+    /// waits.
     pub fn closes_cycle(&self, own: &Needs, needs: impl Fn(CoroutineId) -> Needs) -> bool {
         let me = self.running;
         !Search::from(self, me, |co| if co == me { own.clone() } else { needs(co) }).cycle().is_empty()
     }
 
     /// Returns the coroutines whose waits are to be given up so that `co`, which is parked and has closed cycles, can continue;
-    /// none if it has closed none. If its own wait may be given up, that is enough. `needs` returns what waits need, and
+    /// none if it has closed none. If its own wait may be given up, that is enough. `needs` returns the needs of waits, and
     /// `may_give_up` are those whose waits may be given up.
     pub fn breaks_of_cycle(
         &self,

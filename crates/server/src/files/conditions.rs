@@ -125,7 +125,7 @@ fn range(headers: &HeaderMap, length: u64) -> Outcome {
 enum Asked {
     /// From a byte on, to the end or to the other one.
     From(u64, Option<u64>),
-    /// So many at the end.
+    /// This many bytes at the end.
     Last(u64),
 }
 
