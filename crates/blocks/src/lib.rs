@@ -323,7 +323,7 @@ mod tests {
         }
         free(block, size);
 
-        // All of them go to malloc, which has them for other sizes, too.
+        // All of them go to malloc, which has them for other sizes too.
         let all: Vec<_> = (0..LARGE_KEPT).map(|_| allocate(large)).collect();
         all.iter().for_each(|block| free(*block, large));
         release();

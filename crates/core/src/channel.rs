@@ -260,7 +260,7 @@ impl<T, W: Copy> Channel<T, W> {
     pub fn end(&mut self, wake: impl FnMut(W) -> bool) -> Vec<T> {
         self.close(wake);
         let of_waiters = self.receivers.contents_mut().chain(self.senders.contents_mut());
-        // One that could not be woken, because it is cancelled, finds the channel closed, too.
+        // One that could not be woken, because it is cancelled, finds the channel closed too.
         let of_waiters = of_waiters.filter_map(|slot| match std::mem::replace(slot, Slot::Closed(None)) {
             Slot::Pending(value) | Slot::Closed(value) => value,
             Slot::Received(value, _) => Some(value),

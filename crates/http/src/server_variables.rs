@@ -206,7 +206,7 @@ fn variable_of(name: &HeaderName) -> Option<Vec<u8>> {
     match name.as_str() {
         // Programs would take it for the setting of a proxy.
         "proxy" => None,
-        // It is no name that a variable has, or would stand for the header with a dash in its place.
+        // No variable has this name, or it would stand for the header with a dash in its place.
         text if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => None,
         text => Some(PREFIX.iter().copied().chain(text.bytes().map(in_variable)).collect()),
     }

@@ -106,7 +106,7 @@ impl State for Channel {
     }
 
     /// Releases its values here, although a coroutine that fills it may keep what it shares: the cycle collector frees what it
-    /// has found together with the object, whoever else refers to it.
+    /// has found together with the object, whatever else refers to it.
     fn free(this: &ChannelObject) {
         this.shared.end();
     }

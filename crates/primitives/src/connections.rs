@@ -52,7 +52,7 @@ pub struct Info {
     /// How many objects refer to it that do not hold it.
     dependents: Cell<usize>,
     /// A transaction could not be begun on it, and no exception has said so. What user code takes for a part of the transaction
-    /// must fail, too.
+    /// must fail too.
     is_doomed: Cell<bool>,
     /// The number of the last setting that it has.
     configured: Cell<usize>,
@@ -600,7 +600,7 @@ fn lease_again(pool: &Pool, id: u64) -> Option<Lease> {
 }
 
 /// Leases a connection to the running coroutine, or returns the one that it has.
-/// A call that `Reads` is made on the connection that the coroutine has used last, one that `Changes` if possible: it may read, too.
+/// A call that `Reads` is made on the connection that the coroutine used last. So is one that `Changes`, if possible: it may read too.
 fn lease(pool: &Instance<Pool>, connections: &Connections, meaning: Meaning) -> Result<Lease, Thrown> {
     let me = coroutine::current_id();
     if let Some(lease) = leased(pool, me) {

@@ -109,7 +109,7 @@ trait Locking {
 }
 
 impl Locking for Instance<Mutex> {
-    /// Notes that the running coroutine has it.
+    /// Records that the running coroutine has it.
     fn locked(&self) {
         let holder = coroutine::current_id();
         self.holder.set(holder);

@@ -263,7 +263,7 @@ impl Pool {
         was_lent
     }
 
-    /// Notes that the running coroutine uses a thing.
+    /// Records that the running coroutine uses a thing.
     #[inline(always)]
     pub fn lend(&self, item: &Value) {
         self.lent.set(self.lent.get() + 1);

@@ -210,7 +210,7 @@ fn receive_from_only_one(values: &[Value]) -> Option<(usize, Value)> {
     }
 }
 
-/// The number of operations of which each has a bit.
+/// The number of operations that each have a bit.
 const MANY: usize = u64::BITS as usize;
 
 /// As [`first_attempt`], for the operations that these values stand for.
@@ -304,7 +304,7 @@ pub fn select(call: Call) -> PhpResult {
         Ok(found) => return found,
         Err(cases) => cases,
     };
-    // One that is an operation, too, is awaited: its result comes before its being the token.
+    // One that is also an operation is awaited: its result comes before its being the token.
     let is_operation = |token: &Object| {
         cases.iter().any(|case| matches!(&case.operation, Operation::Await(object) if **object == *token))
     };
@@ -392,7 +392,7 @@ fn wait(cases: &mut [Case], token: Option<&Object>) -> Result<Option<(usize, Php
             }
         }
         _ => {
-            // The token does not count if an awaitable is complete, too: the next attempt finds that.
+            // The token does not count if an awaitable is complete too: the next attempt finds that.
             let is_complete = |case: &Case| match &case.operation {
                 Operation::Await(object) => coroutine::is_complete(object).unwrap_or(true),
                 _ => false,

@@ -36,7 +36,7 @@ pub struct FileOptions {
     pub cache_control: Option<HeaderValue>,
     /// `style.css.br`, `.zst` or `.gz` is sent in place of `style.css` to clients that accept it.
     pub precompressed: bool,
-    /// Files and folders whose names begin with a dot are sent, too.
+    /// Files and folders whose names begin with a dot are sent too.
     pub dot_files: bool,
 }
 

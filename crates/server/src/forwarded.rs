@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Proxies {
     /// Their addresses.
     pub networks: Vec<IpNet>,
-    /// Whoever uses a Unix socket is trusted.
+    /// Every client of a Unix socket is trusted.
     pub unix: bool,
     /// They send `Forwarded` (RFC 7239), and not `X-Forwarded-For`, `-Proto` and `-Host`. It has to be said which: a client may
     /// send the others, which such a proxy passes on.

@@ -1,4 +1,4 @@
-//! The class `Async\Task\Task`: a stack of generators, of which the innermost one is resumed.
+//! The class `Async\Task\Task`: a stack of generators, the innermost of which is resumed.
 
 use crate::calls::SYSTEM;
 use crate::generators::{self, Owner, Owners};

@@ -117,7 +117,7 @@ impl<X> Cancellation<X> {
 }
 
 impl<X> Core<X> {
-    /// Cancels a coroutine. Returns the reason, too, unless it was accepted.
+    /// Cancels a coroutine. Also returns the reason, unless it was accepted.
     pub fn cancel(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
         let coroutine = self.coroutine_mut(co);
         if coroutine.is_past_cancelling() {

@@ -26,7 +26,7 @@ pub(super) struct Slot<X> {
     pub(super) epoch: u32,
     /// The epoch of the wait that `watched` is about.
     pub(super) watches: u32,
-    /// The targets of which one ends that wait.
+    /// The targets, any one of which ends that wait.
     pub(super) watched: Vec<Maker>,
     /// What is notified of its completion. Empty when the next one begins.
     pub(super) waiters: Vec<Waiter>,

@@ -114,7 +114,7 @@ impl Scope {
 
 impl<X> Core<X> {
     /// Adds a scope below `parent`, or one that is independent of all others. It has a handle ([`Core::drop_handle`]). Below
-    /// a cancelled scope it is cancelled, too.
+    /// a cancelled scope it is cancelled too.
     pub fn add_scope(&mut self, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
         let above = parent.map(|parent| self.scope(parent));
         let zombies = above.is_some_and(|above| above.zombies);

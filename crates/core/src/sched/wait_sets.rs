@@ -20,7 +20,7 @@ pub(super) struct WaitSet {
     watched: Option<HashMap<u32, Target>>,
 }
 
-/// The bit in the number of a ticket's coroutine, of which there are fewer, that marks the number of a key.
+/// The bit that marks the number of a key. In a ticket's number it belongs to the coroutine; there are never that many.
 const KEY: u64 = 1 << 31;
 
 /// The key of no wait.

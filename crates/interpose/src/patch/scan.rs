@@ -92,7 +92,7 @@ impl Scan<'_, '_> {
                 Verdict::Patch { theirs } => {
                     // SAFETY: `slot` found the entry in this object, which is mapped during the
                     // callback we are in, and `pages` is closed before that ends. The loader put
-                    // a function of this name there, so whoever calls through it calls with the
+                    // a function of this name there, so every call through it has the
                     // signature that `Hook::replacement` promises to have.
                     match unsafe { pages.store(addr, target.replacement) } {
                         Ok(()) => {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// answered by what was asked longer ago.
 const JOIN_WITHIN: u64 = 100 * MILLISECOND;
 
-/// A value of which each asker gets its own.
+/// A value that each asker gets a copy of.
 pub(super) trait Share: Send + 'static {
     /// Returns a copy, which its holder may use and release as it would the original.
     fn share(&self) -> Self;

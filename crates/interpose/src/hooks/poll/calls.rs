@@ -64,7 +64,7 @@ fn known(reactor: &Reactor, fd: RawFd, events: c_short) -> Known {
     }
 }
 
-/// The largest set of which the reactor is asked before the kernel.
+/// The largest set that the reactor is asked about before the kernel.
 const FEW: nfds_t = 8;
 
 /// Returns how many entries of a whole set the reactor knows to be ready, and sets their events. `None` if it does not know this
