@@ -600,7 +600,7 @@ fn lease_again(pool: &Pool, id: u64) -> Option<Lease> {
 }
 
 /// Leases a connection to the running coroutine, or returns the one that it has.
-/// A call that `Reads` is made on the connection that the coroutine used last. So is one that `Changes`, if possible: it may read too.
+/// A call that `Reads` is made on the connection that the coroutine used last; so, if possible, is one that `Changes`: it may read.
 fn lease(pool: &Instance<Pool>, connections: &Connections, meaning: Meaning) -> Result<Lease, Thrown> {
     let me = coroutine::current_id();
     if let Some(lease) = leased(pool, me) {
