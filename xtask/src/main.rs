@@ -19,6 +19,7 @@ mod suites;
 mod test;
 mod tree;
 mod version;
+mod words;
 
 /// Looks at the tree in a folder. Returns what it has looked at, or one line for each thing that is wrong.
 type Check = fn(&Path) -> Result<String, Vec<String>>;
@@ -40,6 +41,7 @@ const CHECKS: &[(&str, &str, Check)] = &[
     ("paths", "links and paths in documents, and names and make targets in the guides, exist", paths::check),
     ("rules", "rules that the tree cites, against docs/rules.md", rules::check),
     ("version", "crates, changelog and documents have the version of the workspace", version::check),
+    ("words", "phrases that documents and comments must not have", words::check),
 ];
 
 fn main() -> ExitCode {
