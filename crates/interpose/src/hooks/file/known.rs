@@ -1,6 +1,6 @@
 //! Paths that have named regular files: such a file is opened again without checking what its path names.
 //!
-//! The check before an `open` costs a third as much as the `open`. A path may name something else by now, so the `open` is
+//! The check before an `open` adds two fifths to its time. A path may name something else by now, so the `open` is
 //! made with `O_NONBLOCK`, with which neither a FIFO nor a device waits, and `fstat` tells what was opened. A device may give
 //! that flag another meaning, which is why a path is checked before it counts as known.
 
