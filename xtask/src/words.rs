@@ -16,25 +16,38 @@ pub fn check(root: &Path) -> Result<String, Vec<String>> {
         let Some(prose) = kind(&path) else { continue };
         let text = fs::read_to_string(root.join(&path)).map_err(|error| vec![format!("{path}: {error}")])?;
         count += 1;
-        let found = found(text.lines().map(prose));
+        let found = found(prose(&text).into_iter());
         complaints.extend(found.iter().map(|(line, phrase)| format!("{path}:{line} has \"{phrase}\"")));
     }
     if complaints.is_empty() { Ok(format!("{count} files without {} phrases", PHRASES.len())) } else { Err(complaints) }
 }
 
-/// Returns the function that gives the prose of a line of this file; `None` if the file is not checked.
-fn kind(path: &str) -> Option<fn(&str) -> Option<&str>> {
+/// Gives the prose of each line of a text, if it has any.
+type Prose = fn(&str) -> Vec<Option<&str>>;
+
+/// Returns how the prose of this file is found; `None` if the file is not checked.
+fn kind(path: &str) -> Option<Prose> {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if path.ends_with(".md") {
         return (!UNCHECKED.iter().any(|unchecked| is_in(unchecked))).then_some(document);
     }
     let is_source = is_in("crates") && path.split('/').nth(2) == Some("src") && path.ends_with(".rs");
-    is_source.then_some(comment)
+    is_source.then_some(comments)
 }
 
-/// Returns the whole line: all of a document is prose.
-fn document(line: &str) -> Option<&str> {
-    Some(line)
+/// All of a document is prose, but for the code in its fences.
+fn document(text: &str) -> Vec<Option<&str>> {
+    let mut fenced = false;
+    let prose = |line| {
+        let is_fence = str::trim_start(line).starts_with("```");
+        fenced ^= is_fence;
+        (!fenced && !is_fence).then_some(line)
+    };
+    text.lines().map(prose).collect()
+}
+
+fn comments(code: &str) -> Vec<Option<&str>> {
+    code.lines().map(comment).collect()
 }
 
 /// Returns the comment of a line of Rust code, if it has one. `//` in a string counts if a space is before it.
@@ -73,10 +86,10 @@ fn words(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{comment, found, kind};
+    use super::{comments, document, found, kind};
 
     fn of_code(text: &str) -> Vec<(usize, &'static str)> {
-        found(text.lines().map(comment))
+        found(comments(text).into_iter())
     }
 
     #[test]
@@ -97,6 +110,12 @@ mod tests {
     fn phrases_are_whole_words() {
         assert!(of_code("// also many, in vainly, nobody_waits, somebodys, returns whatever; if so, many").is_empty());
         assert_eq!(of_code("//! **Nobody** waits (so many)."), [(1, "so many"), (1, "nobody")]);
+    }
+
+    #[test]
+    fn code_in_documents_is_not_prose() {
+        let text = "so many\n```php\n$nobody = 1;\n```\nin vain";
+        assert_eq!(found(document(text).into_iter()), [(1, "so many"), (5, "in vain")]);
     }
 
     #[test]
