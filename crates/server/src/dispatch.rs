@@ -210,6 +210,9 @@ impl Dispatcher {
     pub fn handler_finished(&self, id: usize) {
         let exchange = self.running.borrow_mut().try_remove(id);
         drop(exchange);
+        // Handlers end between two turns, long after the last one if they compute.
+        let event_loop = &self.shared.event_loop;
+        event_loop.now.set(event_loop.driver.now());
         self.start_queued();
     }
 

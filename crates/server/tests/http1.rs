@@ -377,6 +377,28 @@ fn requests_wait_for_a_handler_in_order() {
 }
 
 #[test]
+fn the_time_of_a_queued_request_begins_with_its_handler() {
+    let (world, begun) =
+        held(Settings { max_concurrency: 1, request_timeout: 2 * SECOND, queue_timeout: 0, ..Settings::default() });
+    let clients: Vec<_> = (0..2).map(|_| world.client()).collect();
+    for (number, client) in clients.iter().enumerate() {
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        let there = number + 1;
+        world.until(|| (world.server.stats().requests == there as u64).then_some(()));
+    }
+    let first = begun.borrow_mut().remove(0);
+    world.hold_up(SECOND * 3 / 2); // it computes
+    answer(&first, 200, "first");
+    first.finish_handler();
+    clients[0].expect(&world, "first");
+    let second = world.until(|| begun.borrow().first().cloned());
+    world.advance(SECOND);
+    assert_eq!(second.cancelled(), None);
+    world.advance(SECOND);
+    assert_eq!(second.cancelled(), Some(Reason::Timeout));
+}
+
+#[test]
 fn a_request_that_would_wait_too_long_is_refused_at_once() {
     let (world, begun) = held(Settings { max_concurrency: 1, ..Settings::default() });
     let come = || {
