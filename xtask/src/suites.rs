@@ -19,7 +19,7 @@ pub struct Suite {
     pub cases: &'static str,
 }
 
-/// In the order in which they run: the quick ones first.
+/// In the order in which they begin; those that run alone come before the others.
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "rust",

@@ -151,7 +151,7 @@ impl Door<'_> {
         let (alone, beside): (Vec<&Suite>, Vec<&Suite>) =
             suites.iter().copied().partition(|suite| suite.alone || suites.len() == 1);
         let mut results: Vec<_> =
-            alone.into_iter().map(|suite| (suite.name, self.run_one(suite, &mut io::stdout()))).collect();
+            alone.into_iter().map(|suite| (suite.name, self.run_one(suite, false, &mut io::stdout()))).collect();
         let waiting = Mutex::new(beside.into_iter());
         let next = || waiting.lock().expect("no lane panics").next();
         let lane = || {
@@ -159,7 +159,7 @@ impl Door<'_> {
             while let Some(suite) = next() {
                 // As a whole when it has ended, so that it can be read.
                 let mut report = Vec::new();
-                results.push((suite.name, self.run_one(suite, &mut report)));
+                results.push((suite.name, self.run_one(suite, true, &mut report)));
                 let _ = io::stdout().lock().write_all(&report);
             }
             results
@@ -189,8 +189,11 @@ impl Door<'_> {
     }
 
     /// Returns `true` if the suite has passed, and how long it took. What it needs has been made.
-    fn run_one(&self, suite: &'static Suite, out: &mut dyn Write) -> (bool, Duration) {
+    fn run_one(&self, suite: &'static Suite, beside: bool, out: &mut dyn Write) -> (bool, Duration) {
         let start = Instant::now();
+        if beside {
+            println!("-- {} begins", suite.name); // it may be what hangs
+        }
         let _ = writeln!(out, "== {}: {}", suite.name, suite.tells);
         let run = if self.made.get(suite.needs) != Some(&false) {
             suite.run.to_owned()
