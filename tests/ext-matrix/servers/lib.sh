@@ -73,7 +73,7 @@ start_nginx() {
     for ((tries = 0; tries < 40; tries++)); do
         seq -f "file $tries, line %g" 1 4000 >"$folder/files/$tries"
     done
-    chmod -R a+rX "$work"
+    chmod -R a+rX "$folder" # not "$work": sshd refuses a host key that others may read
     for _ in 1 2 3; do
         MATRIX_NGINX_PORT=$((20000 + RANDOM % 12000))
         MATRIX_NGINX_TLS_PORT=$((MATRIX_NGINX_PORT + 1))
