@@ -56,13 +56,12 @@ impl<X> Core<X> {
     /// [`Core::resumed`].
     pub fn yield_now(&mut self) -> Option<Next> {
         let (co, parks) = (self.running, self.parks);
+        if self.refuses_wait() && !self.gives_up() {
+            return None;
+        }
         let is_abandoned = self.life.is_forced() && self.abandon_if_unstoppable();
         if !is_abandoned {
-            let gives_up = self.gives_up();
             let coroutine = self.coroutine_mut(co);
-            if coroutine.cancellation.refuses_wait() && !gives_up {
-                return None;
-            }
             coroutine.begin_wait();
             coroutine.on = WaitReason::Yield;
             coroutine.parked_at = parks;
