@@ -75,6 +75,11 @@ fwrite($b, str_repeat('x', 100_000));
 $read = function() use ($a) { for ($i = 0; $i < 4000; $i++) fread($a, 1) === 'x' || throw new Error('No data'); };
 echo 'always data: ', $starves(25, $read), "\n";
 
+// Clients keep what they have read in streams in memory, in the midst of a round.
+$memory = fopen('php://memory', 'w+');
+$keep = function() use ($memory) { for ($i = 0; $i < 4000; $i++) { rewind($memory); fwrite($memory, 'x'); } };
+echo 'in memory: ', $starves(25, $keep), "\n";
+
 // Each call has begun or ended something.
 $multi = curl_multi_init();
 $perform = function() use ($multi, $url) {
@@ -101,4 +106,5 @@ one after many: not in the first round
 rounds that were cut: 0
 12 curl handles: not in the first round
 always data: not in the first round
+in memory: not in the first round
 always done: not in the first round

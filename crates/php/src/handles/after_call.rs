@@ -66,10 +66,6 @@ pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     let _ = exception::throw(cancellation);
 }
 
-/// The place of calls on streams in memory for `polling`: not a descriptor, nor the address of a handle. No other code runs there
-/// between a read that does not wait and the use of its data; but a coroutine that makes only such calls yields.
-const IN_MEMORY: usize = usize::MAX;
-
 /// Yields after a number of writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_look_is_due() {
@@ -77,7 +73,7 @@ extern "C" fn spindle_look_is_due() {
         && !exception::is_in_flight()
         && rt.can_switch()
         && !classify::must_not_yield()
-        && (!classify::is_in_memory(Frame::current()) || polling::finds_nothing(rt, IN_MEMORY))
+        && (!classify::is_in_memory(Frame::current()) || polling::has_made_many())
         && rt.maybe_yield()
     {
         throw_cancellation(rt);
