@@ -5,7 +5,7 @@
 //! for a slow client. The command line writes without a buffer, to pipes and terminals: there only the writing
 //! coroutine is suspended, unless it writes a buffer that all share (`output_buffering`). Writes of others wait until it is done
 //! ([`turns`]). PHP takes a write that fails for an abort by the client, and ends the program: so a cancellation is deferred until
-//! all is written, also where it makes other calls fail already.
+//! all is written, also where it makes other calls fail already. Only one by force cuts it.
 //!
 //! Output of a coroutine that belongs to a native PHP request goes to that request's client.
 
