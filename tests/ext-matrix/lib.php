@@ -497,6 +497,12 @@ function unique(string $prefix = 'matrix'): string
     return $prefix . '_' . \getmypid() . '_' . ++$count;
 }
 
+/** Says that the case reads its standard input from now on: five lines come, one every 100 ms (`needs: stdin`). */
+function reads_stdin(): void
+{
+    \touch(env('MATRIX_TMP') . '/reads');
+}
+
 /** A path for a scratch file; the suite's temporary directory goes away at the end. */
 function scratch(string $name = 'file'): string
 {

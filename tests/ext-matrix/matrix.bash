@@ -10,7 +10,7 @@
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
 #
 # What a case wants is in comments at its top: `header` in runner.bash. `$MATRIX_TMP` in an ini setting stands for the scratch folder;
-# the standard input has five lines, one every 100 ms; the limit is 300 seconds, if there is none.
+# the standard input has five lines, one every 100 ms from `reads_stdin()` on; the limit is 300 seconds, if there is none.
 : "${root:?a part of a runner, which sources it}"
 
 here=$root/tests/ext-matrix
@@ -64,7 +64,7 @@ export MATRIX_TMP=$work/tmp MATRIX_CANCELS=${MATRIX_CANCELS:-2000}
 
 # --- running ---------------------------------------------------------------------------------------------------------------
 
-# From when the case says that it reads.
+# From `reads_stdin()` on.
 slow_lines() { local i; until [ -e "$MATRIX_TMP/reads" ] || ! kill -0 $$; do sleep 0.01; done; for i in 1 2 3 4 5; do sleep 0.1; echo "line $i"; done; }
 
 run_mode() { # FILE MODE PHP-ARGUMENTS...   leaves its exit status in $status

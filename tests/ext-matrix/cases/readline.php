@@ -6,6 +6,7 @@ namespace Matrix;
 require __DIR__ . '/../lib.php';
 
 scenario('five lines', function (): array {
+    reads_stdin();
     $lines = [];
     for ($n = 0; $n < 5; $n++) {
         \readline_add_history($lines[] = \readline());

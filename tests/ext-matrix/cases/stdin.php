@@ -6,7 +6,7 @@ namespace Matrix;
 require __DIR__ . '/../lib.php';
 
 scenario('five lines', function (): array {
-    \touch(env('MATRIX_TMP') . '/reads');
+    reads_stdin();
     $lines = [\fgets(STDIN)];
     $lines[] = \stream_get_line(STDIN, 100, "\n");
     $lines[] = \fgets(STDIN);
