@@ -69,6 +69,13 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
+        name: "matrix",
+        tells: "real extensions and real servers: the same answers as stock PHP, and proof that calls suspend",
+        run: "tests/extensions/run --matrix \"$@\"",
+        cases: "ls tests/ext-matrix/cases",
+        ..DAILY
+    },
+    Suite {
         name: "observers",
         tells: "debuggers, profilers and tracers across coroutines: Xdebug, pcov, Excimer, Tideways, and the engine's observers",
         run: "tests/sapi/run --observers \"$@\"",
@@ -82,13 +89,6 @@ pub const SUITES: &[Suite] = &[
         run: "tests/extensions/run --matrix-itself \"$@\"",
         needs: "",
         cases: "ls tests/ext-matrix/selftest/cases",
-        ..DAILY
-    },
-    Suite {
-        name: "matrix",
-        tells: "real extensions and real servers: the same answers as stock PHP, and proof that calls suspend",
-        run: "tests/extensions/run --matrix \"$@\"",
-        cases: "ls tests/ext-matrix/cases",
         ..DAILY
     },
     Suite {

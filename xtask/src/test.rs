@@ -86,7 +86,7 @@ impl Suite {
 }
 
 /// How many suites run at a time that may: many wait more than they compute, and most run one process after the other.
-const LANES: usize = 2;
+const LANES: usize = 3;
 
 struct Door<'a> {
     root: &'a Path,
@@ -143,7 +143,7 @@ impl Door<'_> {
     }
 
     /// Runs suites, also after one that has failed, so that one run tells all: first those that are to have the machine to
-    /// themselves, then the others, two at a time.
+    /// themselves, then the others, three at a time.
     fn run_all(mut self, suites: Vec<&'static Suite>, all: bool) -> ExitCode {
         for suite in &suites {
             self.make(suite.needs);
