@@ -187,6 +187,21 @@ impl Frame {
         unsafe { self.fields().instruction.as_ref() }
     }
 
+    /// Makes the current instruction of PHP code, which has not begun, one that an exception may be thrown at. The engine takes
+    /// the pieces of an interpolated string for made from its first instruction on (`ZEND_ROPE_INIT`), and would free the first.
+    pub fn allow_throw(self) {
+        let rope = |instruction: &&sys::zend_op| u32::from(instruction.opcode) == sys::ZEND_ROPE_INIT;
+        if let Some(instruction) = self.instruction().filter(rope) {
+            // SAFETY: the member of results that lie in the frame: the distance in bytes.
+            let distance = unsafe { instruction.result.var } as usize;
+            let first = self.0.cast::<*mut sys::zend_string>().as_ptr().wrapping_byte_add(distance);
+            // SAFETY: the engine sets it before modules start; no one frees it.
+            let empty = unsafe { sys::zend_empty_string };
+            // SAFETY: the frame's place for the first piece, which the instruction is about to write.
+            unsafe { first.write(empty) };
+        }
+    }
+
     /// Returns the innermost frame of PHP code, from this one on.
     pub fn user_frame(self) -> Option<Frame> {
         self.and_callers().find(|frame| frame.function().is_some_and(Function::is_php_code))

@@ -242,6 +242,9 @@ extern "C" fn collect() -> c_int {
 }
 
 extern "C" fn interrupt(frame: Option<Frame>) {
+    if let Some(frame) = frame {
+        frame.allow_throw();
+    }
     if let Some(rt) = scheduler::existing() {
         overflow::at_interrupt();
         moments::vm_interrupted(frame);
