@@ -4,7 +4,7 @@
 use crate::handling::Handling;
 use crate::{errors, request, worker};
 use spindle_php::coroutine;
-use spindle_php::limits::{self, Looks, Stretch};
+use spindle_php::limits::{self, Checks, Stretch};
 use spindle_server::{Reason, Settings};
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
@@ -31,8 +31,8 @@ pub fn unwatch() {
 /// Watches the limits of all requests from now on, as a server with these settings begins to run.
 pub fn watch(settings: &Settings) {
     SERVERS.set(SERVERS.get() + 1);
-    limits::watch(settings.request_timeout, Looks { look: check, limit, describe });
-    limits::look_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
+    limits::watch(settings.request_timeout, Checks { check, limit, describe });
+    limits::check_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
 }
 
 /// Returns the request that runs.
@@ -54,7 +54,7 @@ fn limit(seconds: i64) -> bool {
     limits.seconds.set(seconds.max(0));
     limits.computed.set(0);
     limits.has_set.set(true);
-    limits::look_within(seconds.max(0).unsigned_abs().saturating_mul(SECOND));
+    limits::check_within(seconds.max(0).unsigned_abs().saturating_mul(SECOND));
     true
 }
 

@@ -261,8 +261,8 @@ void spindle_trampoline_holding(INTERNAL_FUNCTION_PARAMETERS)
 void spindle_trampoline_fair(INTERNAL_FUNCTION_PARAMETERS)
 {
 	hold(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	if (UNEXPECTED(++spindle_calls_without_park >= SPINDLE_CALLS_PER_LOOK)) {
-		spindle_look_is_due();
+	if (UNEXPECTED(++spindle_calls_without_park >= SPINDLE_CALLS_PER_POLL)) {
+		spindle_poll_is_due();
 	}
 }
 

@@ -84,7 +84,7 @@ extern uint32_t spindle_check_after;
 /* How many calls have not waited since the coroutine was last suspended. */
 extern uint32_t spindle_calls_without_park;
 /* How many such calls a coroutine makes before it polls for events. */
-#define SPINDLE_CALLS_PER_LOOK 32
+#define SPINDLE_CALLS_PER_POLL 32
 
 typedef struct spindle_ini {
 	zend_long stack_size;
@@ -295,7 +295,7 @@ spindle_before spindle_before_call(spindle_call *call);
 void spindle_release_locks(spindle_call *call);
 void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
-void spindle_look_is_due(void);
+void spindle_poll_is_due(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
 
 /* --- the end of a request: request_end.c --- */

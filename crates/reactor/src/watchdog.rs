@@ -4,10 +4,10 @@
 //!
 //! ```text
 //!   begin ────── ½ limit ────── limit ────── 1½ limit ──── … a quarter later each ──── end
-//!                   ask         look, ask    look, ask                                 the last finding is reported
+//!                   ask      inspect, ask  inspect, ask                                the last finding is reported
 //! ```
 //! To *ask* is to have the subject report its place at the next point where it can ([`Watchdog::answer`]); for code that
-//! computes nothing else is exact. A subject that has not answered by the next look is stuck in one call, and can be
+//! computes nothing else is exact. A subject that has not answered by the next inspection is stuck in one call, and can be
 //! inspected from outside, since it does not move.
 //!
 //! Time in which this thread did not run either (the process was stopped) does not count.
@@ -42,7 +42,7 @@ pub trait Subject: Send + 'static {
     fn ask(&self);
 
     /// Its present place, as seen from outside.
-    fn look(&self) -> Self::Place;
+    fn inspect(&self) -> Self::Place;
 
     /// The message for standard error when it has been there for `elapsed` nanoseconds and may never leave.
     fn too_long(&self, finding: &Finding<Self::Place>, elapsed: u64) -> String;
@@ -172,7 +172,7 @@ impl<P> Drop for Watchdog<P> {
 enum Step {
     Sleep { until: u64 },
     Ask,
-    Look { elapsed: u64 },
+    Inspect { elapsed: u64 },
 }
 
 /// The watchdog's state of a run.
@@ -212,7 +212,7 @@ impl Run {
             self.due = limit.max(elapsed + half / 2);
             return Step::Ask;
         }
-        Step::Look { elapsed }
+        Step::Inspect { elapsed }
     }
 }
 
@@ -258,8 +258,8 @@ fn watch<S: Subject>(board: &Board<S::Place>, subject: &S, limit: u64, watched: 
                 continue;
             }
             Step::Ask => {}
-            Step::Look { elapsed } => {
-                let finding = look(board, subject, &run, watched);
+            Step::Inspect { elapsed } => {
+                let finding = inspect(board, subject, &run, watched);
                 if board.run.load(Ordering::Acquire) != run.began {
                     continue; // the run has ended meanwhile
                 }
@@ -279,11 +279,11 @@ fn watch<S: Subject>(board: &Board<S::Place>, subject: &S, limit: u64, watched: 
     }
 }
 
-fn look<S: Subject>(board: &Board<S::Place>, subject: &S, run: &Run, watched: libc::pid_t) -> Finding<S::Place> {
+fn inspect<S: Subject>(board: &Board<S::Place>, subject: &S, run: &Run, watched: libc::pid_t) -> Finding<S::Place> {
     let answer = board.notes().answer.take().filter(|(of, _)| *of == run.began);
     let (place, native) = match answer {
         Some((_, place)) => (place, Native::default()),
-        None => (subject.look(), Native::of(watched)),
+        None => (subject.inspect(), Native::of(watched)),
     };
     // Between two calls, or just before it resumes, it may be in no system call.
     let notes = board.notes();

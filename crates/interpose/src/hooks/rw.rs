@@ -106,7 +106,7 @@ fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> WaitOutcome {
 }
 
 /// Records the readiness that a call has shown.
-fn learn(host: &dyn Host, fd: c_int, interest: Interest, result: ssize_t) {
+fn record(host: &dyn Host, fd: c_int, interest: Interest, result: ssize_t) {
     let empty = result < 0 && errno() == libc::EAGAIN;
     host.reactor().record_readiness(fd, interest, if empty { Readiness::NotReady } else { Readiness::Unknown });
 }
@@ -119,7 +119,7 @@ fn read_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
         kind if kind == FdKind::Closed || host.reactor().blocking(io.fd) == Blocking::No => {
             let result = plain_read(&io);
             if kind != FdKind::Closed {
-                learn(host, io.fd, Interest::READ, result);
+                record(host, io.fd, Interest::READ, result);
                 host.made_without_waiting(io.fd, result >= 0);
             }
             result
@@ -220,7 +220,7 @@ fn write_in_coroutine(host: &dyn Host, io: Io) -> ssize_t {
         FdKind::Closed => plain_write(&io),
         _ if host.reactor().blocking(io.fd) == Blocking::No => {
             let result = plain_write(&io);
-            learn(host, io.fd, Interest::WRITE, result);
+            record(host, io.fd, Interest::WRITE, result);
             result
         }
         FdKind::Pipe => pipe_write(host, io),

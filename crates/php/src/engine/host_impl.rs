@@ -6,7 +6,7 @@ use crate::handles::{after_call, classify, multi, polling};
 use crate::runtime::{
     coroutine::Info,
     ends, pending_cancel,
-    pick::CALLS_PER_LOOK,
+    pick::CALLS_PER_POLL,
     scheduler::{self, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason};
@@ -23,7 +23,7 @@ pub struct PhpHost;
 pub static HOST: PhpHost = PhpHost;
 
 /// How many calls that did not wait a function may make before it yields between them, and not at its end as usual.
-const MAX_CALLS_IN_ONE: u32 = 2 * CALLS_PER_LOOK;
+const MAX_CALLS_IN_ONE: u32 = 2 * CALLS_PER_POLL;
 
 fn on(blocked_on: &BlockedOn) -> WaitReason {
     WaitReason::External {
@@ -132,7 +132,7 @@ impl Host for PhpHost {
 
     fn yield_if_due(&self) {
         let rt = rt();
-        if rt.is_look_due(CALLS_PER_LOOK) && !classify::must_not_yield() {
+        if rt.count_toward_poll(CALLS_PER_POLL) && !classify::must_not_yield() {
             let_others_run(rt);
         }
     }
@@ -142,7 +142,7 @@ impl Host for PhpHost {
         if did {
             polling::count_done();
         }
-        if rt.is_look_due(CALLS_PER_LOOK) {
+        if rt.count_toward_poll(CALLS_PER_POLL) {
             made_often(rt, fd, did);
         }
     }
@@ -174,7 +174,7 @@ impl Host for PhpHost {
             return;
         }
         let calls = rt.count_call();
-        if at_end && calls < CALLS_PER_LOOK || calls < MAX_CALLS_IN_ONE && after_call::yield_after_call() {
+        if at_end && calls < CALLS_PER_POLL || calls < MAX_CALLS_IN_ONE && after_call::yield_after_call() {
             return;
         }
         if rt.yield_if_ready() {

@@ -68,7 +68,7 @@ pub(super) extern "C" fn spindle_after_call(frame: Frame) {
 
 /// Yields after a number of writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
 #[unsafe(no_mangle)]
-extern "C" fn spindle_look_is_due() {
+extern "C" fn spindle_poll_is_due() {
     if let Some(rt) = scheduler::existing()
         && !exception::is_in_flight()
         && rt.can_switch()

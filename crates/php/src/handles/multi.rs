@@ -14,7 +14,7 @@ use crate::handles::{after_call::spindle_after_call, calls::Trampolined, classif
 use crate::runtime::{
     ctx::Ctx,
     park::throw_cancellation,
-    pick::CALLS_PER_LOOK,
+    pick::CALLS_PER_POLL,
     scheduler::{self, Runtime},
 };
 use spindle_interpose::hooks::poll::wait_left;
@@ -209,7 +209,7 @@ pub(super) fn watch(call: Trampolined) {
         return call.call(sys::spindle_trampoline_holding);
     };
     let waits = time_of(call.frame) > 0.0;
-    let is_due = c::spindle_calls_without_park.get() >= CALLS_PER_LOOK;
+    let is_due = c::spindle_calls_without_park.get() >= CALLS_PER_POLL;
     if waits && is_due && !classify::is_performing() && rt.maybe_yield() {
         throw_cancellation(rt);
         return;

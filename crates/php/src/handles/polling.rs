@@ -7,7 +7,7 @@
 //! find, so that it does not starve the others.
 
 use crate::c;
-use crate::runtime::pick::CALLS_PER_LOOK;
+use crate::runtime::pick::CALLS_PER_POLL;
 use crate::runtime::scheduler::Runtime;
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
@@ -25,12 +25,12 @@ struct Found {
 }
 
 /// After this many times elsewhere, the coroutine counts as one that has stopped polling the place.
-const MAX_ELSEWHERE: u32 = 8 * CALLS_PER_LOOK;
+const MAX_ELSEWHERE: u32 = 8 * CALLS_PER_POLL;
 
 /// This many calls without a wait or a look for events are more than the rounds of a client make before it has taken everything
 /// that there is. The number is no smaller, because a yield in the middle of a round lets others close the streams that are still
 /// to come in it, as with Symfony's client.
-const MAX_CALLS: u32 = 2048 * CALLS_PER_LOOK;
+const MAX_CALLS: u32 = 2048 * CALLS_PER_POLL;
 
 static FOUND: PhpStatic<Found> = PhpStatic::new(Found {
     picks: Cell::new(0),
@@ -76,7 +76,7 @@ pub fn finds_nothing(rt: &'static Runtime, place: usize) -> bool {
     } else {
         FOUND.elsewhere.set(FOUND.elsewhere.get() + 1);
     }
-    let polls = FOUND.count.get() >= CALLS_PER_LOOK || has_made_many();
+    let polls = FOUND.count.get() >= CALLS_PER_POLL || has_made_many();
     if polls || FOUND.elsewhere.get() > MAX_ELSEWHERE {
         begin_at(place);
     }

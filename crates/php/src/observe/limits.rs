@@ -43,10 +43,10 @@ pub struct Stretch {
 
 /// The functions by which a part checks the running coroutine.
 #[derive(Clone, Copy)]
-pub struct Looks {
+pub struct Checks {
     /// Checks whether its time has passed. PHP code was interrupted: an exception may be thrown there, by [`throw_cancellation`]
     /// and [`end_coroutine`].
-    pub look: fn(Stretch),
+    pub check: fn(Stretch),
     /// Sets how many seconds the running coroutine may compute; 0 for no limit. Returns `false` if it has no limit of its own.
     pub limit: fn(i64) -> bool,
     /// Says in a few words what it does.
@@ -65,7 +65,7 @@ struct Board {
 struct State {
     /// The processor time of the thread at the last check.
     computed: Cell<u64>,
-    looks: Cell<Option<Looks>>,
+    checks: Cell<Option<Checks>>,
     ticks: RefCell<Option<(Ticks, Arc<Board>)>>,
     /// The coroutine that [`end_coroutine`] ends.
     ends: Cell<u64>,
@@ -79,35 +79,35 @@ const KEEPS: u64 = 1 << 63;
 
 static STATE: PhpStatic<State> = PhpStatic::new(State {
     computed: Cell::new(0),
-    looks: Cell::new(None),
+    checks: Cell::new(None),
     ticks: RefCell::new(None),
     ends: Cell::new(0),
 });
 
 /// Checks the running code from now on, often enough for a limit of this many nanoseconds. From now on PHP's time limit, too, is
 /// that of the running code.
-pub fn watch(limit: u64, looks: Looks) {
+pub fn watch(limit: u64, checks: Checks) {
     extern "C" fn set(seconds: i64) -> bool {
-        STATE.looks.get().is_some_and(|looks| (looks.limit)(seconds))
+        STATE.checks.get().is_some_and(|checks| (checks.limit)(seconds))
     }
-    STATE.looks.set(Some(looks));
+    STATE.checks.set(Some(checks));
     c::spindle_time_limit_watch(set);
     if STATE.ticks.borrow().is_none() {
         let board = Arc::<Board>::default();
         let mut ending = Ending::new(Arc::clone(&board));
         let tick = move || {
-            ending.look();
+            ending.check();
             ending.board.is_due.store(true, Ordering::Release);
             engine::request_interrupt(); // an atomic flag, made to be set from other threads
         };
         // Without a thread there are no limits for what computes.
         *STATE.ticks.borrow_mut() = Ticks::start(LONGEST, tick).ok().map(|ticks| (ticks, board));
     }
-    look_within(limit);
+    check_within(limit);
 }
 
 /// Checks often enough for a limit of this many nanoseconds.
-pub fn look_within(limit: u64) {
+pub fn check_within(limit: u64) {
     if let Some((ticks, _)) = STATE.ticks.borrow().as_ref()
         && limit > 0
     {
@@ -117,7 +117,7 @@ pub fn look_within(limit: u64) {
 
 /// Checks nothing any more: PHP's time limit is that of the process again.
 pub fn stop() {
-    if STATE.looks.take().is_some() {
+    if STATE.checks.take().is_some() {
         c::spindle_time_limit_watch_no_more(true);
     }
     drop(STATE.ticks.take());
@@ -125,7 +125,7 @@ pub fn stop() {
 
 /// At the end of PHP's request, for which no time limit holds any more.
 pub(crate) fn request_ended() {
-    if STATE.looks.take().is_some() {
+    if STATE.checks.take().is_some() {
         c::spindle_time_limit_watch_no_more(false);
     }
     drop(STATE.ticks.take());
@@ -161,14 +161,14 @@ pub(crate) fn after_fork() {
 
 /// The engine has interrupted PHP code.
 pub(crate) fn interrupted(frame: Option<Frame>) {
-    let Some(looks) = STATE.looks.get() else { return };
+    let Some(checks) = STATE.checks.get() else { return };
     {
         let ticks = STATE.ticks.borrow();
         let Some((_, board)) = ticks.as_ref() else { return };
         if board.asks.swap(false, Ordering::AcqRel) {
             let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
             let file = file.map_or(String::new(), Str::to_text);
-            let what = (looks.describe)().map_or(String::new(), |what| format!(" ({what})"));
+            let what = (checks.describe)().map_or(String::new(), |what| format!(" ({what})"));
             let answer = format!("{}{what} computes in {file} on line {line}", coroutine());
             *board.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         }
@@ -184,7 +184,7 @@ pub(crate) fn interrupted(frame: Option<Frame>) {
         return SEEN.store(seen | now, Ordering::Relaxed);
     }
     if frame.and_then(Frame::function).is_some_and(|function| !function.is_internal()) && !exception::is_in_flight() {
-        (looks.look)(Stretch { length: now.saturating_sub(since), computed: computed.saturating_sub(before) });
+        (checks.check)(Stretch { length: now.saturating_sub(since), computed: computed.saturating_sub(before) });
     }
 }
 
@@ -278,7 +278,7 @@ impl Ending {
         }
     }
 
-    fn look(&mut self) {
+    fn check(&mut self) {
         // Signals that the process has got to are no reason to end it, however many there were.
         let obstacle = Obstacle::present().filter(|_| signals::endings().wrapping_sub(self.before) >= 2);
         let Some(obstacle) = obstacle else {

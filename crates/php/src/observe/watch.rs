@@ -280,7 +280,7 @@ impl Subject for PhpThread {
         engine::request_interrupt(); // an atomic flag, made to be set from other threads
     }
 
-    fn look(&self) -> Place {
+    fn inspect(&self) -> Place {
         let mut seen = read_place();
         for _ in 0..MAX_READS {
             let again = read_place();

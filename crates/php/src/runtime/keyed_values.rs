@@ -115,23 +115,23 @@ impl KeyedValues {
     }
 }
 
-/// Implements the method `find` of a class with such values. `look` returns the value of a key.
-pub fn method_find(call: Call, look: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
+/// Implements the method `find` of a class with such values. `find` returns the value of a key.
+pub fn method_find(call: Call, find: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
-    Ok(look(key).into())
+    Ok(find(key).into())
 }
 
 /// Implements the method `get`.
-pub fn method_get(call: Call, look: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
+pub fn method_get(call: Call, find: impl FnOnce(Key<'_>) -> Option<Value>) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
-    look(key)
+    find(key)
         .ok_or_else(|| throw(&format!("{} has no value. Use find() or has() where it may be missing", described(key))))
 }
 
 /// Implements the method `has`.
-pub fn method_has(call: Call, look: impl FnOnce(Key<'_>) -> bool) -> PhpResult {
+pub fn method_has(call: Call, find: impl FnOnce(Key<'_>) -> bool) -> PhpResult {
     let key = call.arguments(1, 1)?.key(1)?;
-    Ok(look(key).into())
+    Ok(find(key).into())
 }
 
 /// Implements the method `set` on the object's values. Returns the object.

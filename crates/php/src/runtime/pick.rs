@@ -23,7 +23,7 @@ use std::ops::Range;
 const PICKS_PER_POLL: u32 = 64;
 
 /// How many calls that did not wait a coroutine makes before it polls for events.
-pub const CALLS_PER_LOOK: u32 = sys::SPINDLE_CALLS_PER_LOOK;
+pub const CALLS_PER_POLL: u32 = sys::SPINDLE_CALLS_PER_POLL;
 
 /// How far ahead in the run queue memory is prefetched.
 const AHEAD: usize = 3;
@@ -168,10 +168,10 @@ impl Runtime {
         calls
     }
 
-    /// Counts a call that did not wait. Returns `true` every `calls_per_look` calls: [`Runtime::maybe_yield`] is due.
+    /// Counts a call that did not wait. Returns `true` every `calls_per_poll` calls: [`Runtime::maybe_yield`] is due.
     #[inline]
-    pub fn is_look_due(&self, calls_per_look: u32) -> bool {
-        self.count_call() >= calls_per_look
+    pub fn count_toward_poll(&self, calls_per_poll: u32) -> bool {
+        self.count_call() >= calls_per_poll
     }
 
     /// Yields if others are ready; if none is but an event may come, polls the reactor first. Returns `true` if a cancellation is
@@ -201,8 +201,8 @@ impl Runtime {
 
     /// Yields immediately if others are ready; polls for events only now and then. Returns the same as [`Runtime::maybe_yield`].
     pub fn yield_if_ready(&'static self) -> bool {
-        let calls_per_look = if self.core.borrow().has_ready() { 0 } else { CALLS_PER_LOOK };
-        self.is_look_due(calls_per_look) && self.maybe_yield()
+        let calls_per_poll = if self.core.borrow().has_ready() { 0 } else { CALLS_PER_POLL };
+        self.count_toward_poll(calls_per_poll) && self.maybe_yield()
     }
 }
 

@@ -147,10 +147,10 @@ fn code_around(address: usize) -> (usize, usize) {
     }
     // SAFETY: the type of the C library's: it calls the function with its own description of each object, and with the search.
     unsafe extern "C" {
-        safe fn dl_iterate_phdr(look: Look, search: &mut Search) -> i32;
+        safe fn dl_iterate_phdr(visit: Visit, search: &mut Search) -> i32;
     }
-    type Look = extern "C" fn(&libc::dl_phdr_info, usize, &mut Search) -> i32;
-    extern "C" fn look(info: &libc::dl_phdr_info, _: usize, search: &mut Search) -> i32 {
+    type Visit = extern "C" fn(&libc::dl_phdr_info, usize, &mut Search) -> i32;
+    extern "C" fn visit(info: &libc::dl_phdr_info, _: usize, search: &mut Search) -> i32 {
         // SAFETY: as the loader says.
         let segments = unsafe { slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
         for segment in segments {
@@ -165,7 +165,7 @@ fn code_around(address: usize) -> (usize, usize) {
         0
     }
     let mut search = Search { address, start: 0, end: 0 };
-    dl_iterate_phdr(look, &mut search);
+    dl_iterate_phdr(visit, &mut search);
     (search.start, search.end)
 }
 

@@ -17,37 +17,37 @@ fn steps(seen: &[(u64, u64)]) -> Vec<Step> {
 }
 
 #[test]
-fn a_run_that_lasts_is_asked_at_half_the_limit_and_looked_at_from_the_limit() {
+fn a_run_that_lasts_is_asked_at_half_the_limit_and_inspected_from_the_limit() {
     let began = 1000 * MS;
     let seen = [1000, 1050, 1050, 1100, 1100, 1150].map(|ms| (ms * MS, began));
     let expected = [
         Step::Sleep { until: 1050 * MS },
         Step::Ask,
         Step::Sleep { until: 1100 * MS },
-        Step::Look { elapsed: 100 * MS },
+        Step::Inspect { elapsed: 100 * MS },
         Step::Sleep { until: 1150 * MS },
-        Step::Look { elapsed: 150 * MS },
+        Step::Inspect { elapsed: 150 * MS },
     ];
     assert_eq!(steps(&seen), expected);
 }
 
 #[test]
-fn short_runs_and_waiting_are_never_looked_at() {
+fn short_runs_and_waiting_are_never_inspected() {
     let seen: Vec<_> = (1..200).map(|n| (n * 50 * MS, if n % 3 == 0 { 0 } else { n * 50 * MS - 40 * MS })).collect();
     assert!(steps(&seen).iter().all(|step| matches!(step, Step::Sleep { .. })), "{:?}", steps(&seen));
 }
 
 #[test]
 fn looks_become_rarer() {
-    let (mut run, mut now, mut looks) = (Run::default(), MS, 0);
+    let (mut run, mut now, mut inspections) = (Run::default(), MS, 0);
     while now < 100_000 * MS {
         match run.step(now, (now, now), MS, LIMIT) {
             Step::Sleep { until } => now = until,
-            Step::Look { .. } => looks += 1,
+            Step::Inspect { .. } => inspections += 1,
             Step::Ask => {}
         }
     }
-    assert!((20..60).contains(&looks), "{looks}");
+    assert!((20..60).contains(&inspections), "{inspections}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn the_run_after_a_long_one_is_seen_in_time() {
                 sleep = (now, until);
                 now = until;
             }
-            Step::Look { elapsed } if began == long => break elapsed,
+            Step::Inspect { elapsed } if began == long => break elapsed,
             _ => sleep = (now, u64::MAX),
         }
     };
@@ -77,7 +77,7 @@ fn a_stopped_process_is_not_reported() {
     assert_eq!(run.step(1050 * MS, awake(1050), 1000 * MS, LIMIT), Step::Sleep { until: 1100 * MS });
     let step = run.step(9000 * MS, (1050 * MS, 1100 * MS), 1000 * MS, LIMIT);
     assert_eq!(step, Step::Sleep { until: 9050 * MS });
-    assert_eq!(run.step(9050 * MS, (9000 * MS, 9050 * MS), 1000 * MS, LIMIT), Step::Look { elapsed: 100 * MS });
+    assert_eq!(run.step(9050 * MS, (9000 * MS, 9050 * MS), 1000 * MS, LIMIT), Step::Inspect { elapsed: 100 * MS });
     // A run that was not seen before the stop.
     let mut run = Run::default();
     run.step(1010 * MS, awake(1010), 0, LIMIT);
@@ -98,7 +98,7 @@ impl Subject for Told {
         let _ = self.0.send("asked");
     }
 
-    fn look(&self) -> &'static str {
+    fn inspect(&self) -> &'static str {
         "seen"
     }
 
@@ -143,7 +143,7 @@ fn program() -> String {
 fn a_computing_thread_answers_itself() {
     let (watchdog, _told) = watchdog();
     watchdog.begin();
-    // On a busy machine it may be looked at before it had the processor to answer.
+    // On a busy machine it may be inspected before it had the processor to answer.
     until("an answer", || {
         if watchdog.is_asked() {
             watchdog.answer("said");

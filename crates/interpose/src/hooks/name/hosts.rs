@@ -40,7 +40,7 @@ struct Entries {
 /// What the files say.
 #[derive(Default)]
 struct Hosts {
-    /// When the files were looked at.
+    /// When the files were checked.
     at: u64,
     switch: Option<Version>,
     is_files_first: bool,
@@ -88,22 +88,22 @@ impl Hosts {
     fn current(&mut self, paths: &Paths, now: u64) -> &Entries {
         if now >= self.at + FRESH {
             self.at = now;
-            self.look(paths, config::time_of_day());
+            self.refresh(paths, config::time_of_day());
         }
         &self.entries
     }
 
     /// Reads the files that have changed, or may have changed unseen.
-    fn look(&mut self, paths: &Paths, now: i128) {
+    fn refresh(&mut self, paths: &Paths, now: i128) {
         let settled = |version: &Version| !version.may_change_unseen(now);
-        let version = look(paths.switch);
+        let version = version_of(paths.switch);
         if self.switch != version || version.is_none() {
             let text = version.and_then(|_| content(paths.switch));
             self.is_files_first = text.as_deref().is_some_and(is_files_first);
             self.switch = version.filter(settled).filter(|_| text.is_some());
         }
         let has_daemon = std::fs::symlink_metadata(paths.daemon).is_ok();
-        let version = if self.is_files_first && !has_daemon { look(paths.hosts) } else { None };
+        let version = if self.is_files_first && !has_daemon { version_of(paths.hosts) } else { None };
         if self.hosts != version || version.is_none() {
             let text = version.and_then(|_| content(paths.hosts));
             self.entries = text.as_deref().map_or_else(Entries::default, Entries::of);
@@ -147,7 +147,7 @@ impl Entries {
 }
 
 /// Returns the version of a file that may be read on the PHP thread.
-fn look(path: &str) -> Option<Version> {
+fn version_of(path: &str) -> Option<Version> {
     std::fs::metadata(path).ok().filter(is_small_file).map(|file| Version::of(&file))
 }
 
@@ -257,20 +257,20 @@ mod tests {
     #[test]
     fn a_file_that_was_changed_just_now_is_read_again() {
         let (folder, switch, hosts) = files("spindle-hosts-now");
-        let changed = |path: &str| look(path).unwrap().changed();
+        let changed = |path: &str| version_of(path).unwrap().changed();
         let now = changed(&switch).max(changed(&hosts));
         let read = |at: i128| {
             let mut kept = Hosts::default();
-            kept.look(&Paths { switch: &switch, daemon: "", hosts: &hosts }, at);
+            kept.refresh(&Paths { switch: &switch, daemon: "", hosts: &hosts }, at);
             (kept.entries.names.len(), kept.switch.is_none(), kept.hosts.is_none())
         };
-        assert_eq!(read(now + 1), (1, true, true), "the next look reads them again");
+        assert_eq!(read(now + 1), (1, true, true), "the next refresh reads them again");
         assert_eq!(read(now + 1_000_000_000), (1, false, false));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
-    fn many_look_ups_in_a_row_look_at_the_files_once() {
+    fn many_look_ups_in_a_row_check_the_files_once() {
         let (folder, switch, file) = files("spindle-hosts-row");
         let mut hosts = Hosts::default();
         let mut has = |now| {

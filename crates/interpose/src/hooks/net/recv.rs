@@ -12,16 +12,16 @@ use std::os::fd::RawFd;
 
 /// Records the readiness that a call has shown.
 #[inline(always)]
-fn learn(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
+fn record(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
     if got > 0 && (got as usize) < length && flags & MSG_PEEK == 0 {
         reactor.record_short_read(fd);
     } else {
-        learn_else(reactor, fd, flags, length, got);
+        record_other(reactor, fd, flags, length, got);
     }
 }
 
 #[inline(never)]
-fn learn_else(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
+fn record_other(reactor: &Reactor, fd: RawFd, flags: c_int, length: usize, got: ssize_t) {
     if got >= 0 && (flags & MSG_PEEK != 0 || length == 0) {
         return; // nothing was consumed
     }
@@ -45,14 +45,14 @@ fn receive(
     let reactor = host.reactor();
     if flags & MSG_DONTWAIT != 0 || reactor.blocking(fd) == Blocking::No {
         let got = attempt(0, flags);
-        learn(reactor, fd, flags, length, got);
+        record(reactor, fd, flags, length, got);
         wait::made(host, fd, got < 0);
         return got;
     }
     let before = errno();
     if reactor.readiness(fd, Interest::READ).0 != Readiness::NotReady {
         let got = attempt(0, flags | MSG_DONTWAIT);
-        learn(reactor, fd, flags, length, got);
+        record(reactor, fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
             wait::yield_after(host, got < 0);
             return if flags & MSG_WAITALL == 0 { got } else { whole(host, call, fd, flags, length, got, attempt) };
@@ -90,7 +90,7 @@ fn wait_and_receive(
             waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
         }
         let got = attempt(0, flags | MSG_DONTWAIT);
-        learn(host.reactor(), fd, flags, length, got);
+        record(host.reactor(), fd, flags, length, got);
         if got >= 0 || errno() != libc::EAGAIN {
             if got >= 0 {
                 set_errno(before);
@@ -131,7 +131,7 @@ fn whole(
             limit.wait(host)
         } else {
             let got = attempt(done - peeked, flags | MSG_DONTWAIT);
-            learn(host.reactor(), fd, flags, length - done, got);
+            record(host.reactor(), fd, flags, length - done, got);
             if got > 0 {
                 done = done - peeked + got as usize;
                 continue;

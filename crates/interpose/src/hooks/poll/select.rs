@@ -19,7 +19,7 @@ struct Asked {
 
 impl Asked {
     /// # Safety
-    /// Each set is null or as large as [`looked_at`] says.
+    /// Each set is null or as large as [`inspected`] says.
     unsafe fn new(sets: [*mut fd_set; 3], count: c_int) -> Asked {
         let words = (count as usize).div_ceil(64);
         let mut asked = Asked { usual: [[0; USUAL]; 3], large: Vec::new(), words };
@@ -80,7 +80,7 @@ impl Asked {
 
 /// Returns how many descriptors the kernel inspects for a `count`: at most as many as its table has room for. Programs
 /// pass `getdtablesize()` with sets of the usual size.
-fn looked_at(count: c_int) -> c_int {
+fn inspected(count: c_int) -> c_int {
     let usual = (USUAL * 64) as c_int;
     if count <= usual {
         return count;
@@ -104,7 +104,7 @@ unsafe fn selecting(
 ) -> c_int {
     if time == Time::Zero {
         // SAFETY: the caller's own arguments.
-        let ready = unsafe { look(count, sets, mask) };
+        let ready = unsafe { poll(count, sets, mask) };
         host.made_without_waiting(-1, false); // user code selects again and again, whether there is something or not
         return ready;
     }
@@ -121,7 +121,7 @@ unsafe fn selecting(
 
 /// # Safety
 /// The arguments are as `pselect(2)` wants them.
-unsafe fn look(count: c_int, sets: [*mut fd_set; 3], mask: *const sigset_t) -> c_int {
+unsafe fn poll(count: c_int, sets: [*mut fd_set; 3], mask: *const sigset_t) -> c_int {
     let now = timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: by contract.
     ask(mask, || unsafe { libc::pselect(count, sets[0], sets[1], sets[2], &now, mask) })
@@ -139,12 +139,12 @@ unsafe fn select_all(
     pending: Option<Pending>,
 ) -> c_int {
     let before = errno();
-    let seen = looked_at(count);
+    let seen = inspected(count);
     // SAFETY: by contract.
     let asked = unsafe { Asked::new(sets, seen) };
     loop {
         // SAFETY: by contract.
-        let ready = unsafe { look(count, sets, mask) };
+        let ready = unsafe { poll(count, sets, mask) };
         if ready != 0 {
             return ready;
         }
