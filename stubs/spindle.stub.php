@@ -531,7 +531,7 @@ namespace Async {
 
     /**
      * Thrown by a wait whose token, a timeout(), completes first. It is also the previous exception of what cancels the coroutines
-     * of a BoundedScope, or a handler of a server, when their time is over.
+     * of a BoundedScope, or a handler of a server, when their time limit has passed.
      */
     class TimeoutException extends AwaitCancelledException
     {

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 10f47c5aa89c1e4e27e9c4ae2f6ff79ceb9ddef0 */
+ * Stub hash: 8d0def24a7871597c6b5eb150f7e0a1e7ff849c4 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)

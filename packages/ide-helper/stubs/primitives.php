@@ -605,7 +605,7 @@ namespace Async {
      * @param iterable<TKey, Awaitable<T>> $awaitables
      * @param Awaitable<mixed>|null $cancellation
      * @return array<TKey, T>
-     * @throws CompositeException if so many cannot be reached
+     * @throws CompositeException if that many can no longer complete
      */
     function awaitAnyOf(int $count, iterable $awaitables, ?Awaitable $cancellation = null): array {}
 

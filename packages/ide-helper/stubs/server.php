@@ -67,7 +67,7 @@ namespace Async\Http {
         public function worker(callable $handler, ?callable $onFatalError = null): Server {}
 
         /**
-         * Logs each request when it is over: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
+         * Logs each request when it has ended: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
          * what is called with an array for each. A coroutine of its own does that: no request waits for it.
          *
          * @param resource|callable(array{client: string, port: int, method: string, target: string, scheme: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string}): void $to

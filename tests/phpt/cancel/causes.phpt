@@ -128,8 +128,8 @@ orphan of one that is cancelled: cancelled because the coroutine that spawned it
 orphan of one that is cancelled after a failure: cancelled because the coroutine that spawned it was cancelled because of DomainException: behind it, thrown at causes.php:56 <- DomainException: behind it
 released: cancelled because the object of its Scope was released at causes.php:60
 disposed: cancelled because its scope was disposed of at causes.php:66
-disposed, with a time: cancelled because its scope was disposed of at causes.php:71, and the time that this has left it is over
-bound, time: cancelled because the time of its scope is over <- Async\TimeoutException: The scope was given up after 1 ms
+disposed, with a time: cancelled because its scope was disposed of at causes.php:71, and the time it was given has passed
+bound, time: cancelled because the time limit of its scope has passed <- Async\TimeoutException: The scope was given up after 1 ms
 bound, timeout: cancelled because what bounds its scope has completed <- Async\TimeoutException: The scope was given up after 1 ms
 bound, coroutine: cancelled because what bounds its scope has completed: coroutine #N, spawned at causes.php:77
 bound, coroutine that fails: cancelled because what bounds its scope has failed with DomainException: of the bound, thrown at causes.php:78 in coroutine #N, spawned at causes.php:78 <- DomainException: of the bound

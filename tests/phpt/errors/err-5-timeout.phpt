@@ -100,7 +100,7 @@ $slow->cancel();
 --EXPECT--
 23 kinds of waits
 Async\AwaitCancelledException after Async\TimeoutException
-withTimeout: Async\CancellationException: cancelled because the time of its scope is over in err-5-timeout.php:84
+withTimeout: Async\CancellationException: cancelled because the time limit of its scope has passed in err-5-timeout.php:84
   after: Async\TimeoutException: The scope was given up after 2 ms in err-5-timeout.php:77
   another: Async\TimeoutException: The scope was given up after 2 ms in err-5-timeout.php:77
 boundedBy: Async\CancellationException: cancelled because what bounds its scope has completed in err-5-timeout.php:84

@@ -62,12 +62,12 @@ echo told(T\php('Async\spawn(fn() => Async\delay(600_000)); Async\spawn(function
 --EXPECTF--
 awaited:  [0]
 
-Warning: Coroutine #2 spawned at FILE:2 in the global scope has ended, and nobody has awaited it: await it, or spawn it in a Scope in FILE on line 2
+Warning: Coroutine #2 spawned at FILE:2 in the global scope has ended and was never awaited: await it, or spawn it in a Scope in FILE on line 2
 
-Warning: Coroutine #4 spawned at FILE:4 in the global scope has ended, and nobody has awaited it: await it, or spawn it in a Scope in FILE on line 4
+Warning: Coroutine #4 spawned at FILE:4 in the global scope has ended and was never awaited: await it, or spawn it in a Scope in FILE on line 4
 end
 
-Warning: Coroutine #3 spawned at FILE:3 in the global scope has ended, and nobody has awaited it: await it, or spawn it in a Scope in FILE on line 3 [0]
+Warning: Coroutine #3 spawned at FILE:3 in the global scope has ended and was never awaited: await it, or spawn it in a Scope in FILE on line 3 [0]
 
 off: end [0]
 
@@ -79,6 +79,6 @@ Stack trace:
 %A{main}
   thrown in FILE on line 2 [255]
 
-Warning: Coroutine #3 spawned at FILE:2 in the global scope is lost by exit, and nobody awaits it: await it before, or cancel it in FILE on line 2 [3]
+Warning: Coroutine #3 spawned at FILE:2 in the global scope is lost by exit and is not awaited: await it before, or cancel it in FILE on line 2 [3]
 
-Warning: Coroutine #2 spawned at FILE:2 in the global scope is lost by exit, and nobody awaits it: await it before, or cancel it in FILE on line 2 [4]
+Warning: Coroutine #2 spawned at FILE:2 in the global scope is lost by exit and is not awaited: await it before, or cancel it in FILE on line 2 [4]

@@ -28,7 +28,7 @@ global scope, lifetime scope, open: 1 coroutine
   #1
   #2 failed, not awaited, spawned at err-8-unawaited.php:7: LogicException: held in err-8-unawaited.php:7
   #3 failed, not awaited, spawned at err-8-unawaited.php:8: LogicException: soon in err-8-unawaited.php:8
-warning: Nobody has awaited coroutine #2, spawned at err-8-unawaited.php:7, 20 ms after it has failed: LogicException: held in err-8-unawaited.php:7. Await it, or let its object go
+warning: coroutine #2, spawned at err-8-unawaited.php:7, failed 20 ms ago and has not been awaited: LogicException: held in err-8-unawaited.php:7. Await it, or release its object
 warning: async.unawaited_warning_ms must be between 1 and 86400000, "0" given
 bool(false)
 string(2) "20"

@@ -71,7 +71,7 @@ group: []
 spawn: "result"
 failure: RuntimeException: in the child
 new: null
-bound: Async\CancellationException: cancelled because the time of its scope is over <- Async\TimeoutException: The scope was given up after 5 ms
+bound: Async\CancellationException: cancelled because the time limit of its scope has passed <- Async\TimeoutException: The scope was given up after 5 ms
 cancelled: Async\CancellationException: cancelled at scope-fork.php:46
 in the parent: [null,[null],false]
 TopDown
@@ -83,7 +83,7 @@ group: []
 spawn: "result"
 failure: RuntimeException: in the child
 new: null
-bound: Async\CancellationException: cancelled because the time of its scope is over <- Async\TimeoutException: The scope was given up after 5 ms
+bound: Async\CancellationException: cancelled because the time limit of its scope has passed <- Async\TimeoutException: The scope was given up after 5 ms
 cancelled: Async\CancellationException: cancelled at scope-fork.php:46
 in the parent: [null,[null],false]
 BottomUp
@@ -95,7 +95,7 @@ group: []
 spawn: "result"
 failure: RuntimeException: in the child
 new: null
-bound: Async\CancellationException: cancelled because the time of its scope is over <- Async\TimeoutException: The scope was given up after 5 ms
+bound: Async\CancellationException: cancelled because the time limit of its scope has passed <- Async\TimeoutException: The scope was given up after 5 ms
 cancelled: Async\CancellationException: cancelled at scope-fork.php:46
 in the parent: [null,[null],false]
 bound before: Async\CancellationException: cancelled because what bounds its scope has completed <- Async\TimeoutException: The scope was given up after 60 ms

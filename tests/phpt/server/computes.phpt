@@ -64,7 +64,7 @@ child: 503 503 Service Unavailable, others are fine
 
 stubborn-child: 500 500 Internal Server Error, others are fine
 Fatal error:  Maximum time of a request of 0.3 seconds exceeded
-Warning:  Uncaught Async\AsyncException: The time of the coroutine is over in  on line 0
+Warning:  Uncaught Async\AsyncException: The time limit of the coroutine has passed in  on line 0
 callback: 503 503 Service Unavailable, others are fine
 
 fiber: 503 503 Service Unavailable, others are fine

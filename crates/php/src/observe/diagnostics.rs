@@ -48,7 +48,7 @@ fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
     };
     let at = &this.spawned_at;
     let text = format!(
-        "Coroutine #{id} spawned at {} in the global scope has ended, and nobody has awaited it: await it, or \
+        "Coroutine #{id} spawned at {} in the global scope has ended and was never awaited: await it, or \
          spawn it in a Scope",
         at.text()
     );
@@ -101,7 +101,7 @@ pub fn exits(rt: &'static Runtime) {
         let at = &rt.object(co).spawned_at;
         let id = rt.core.borrow().id(co);
         let text = format!(
-            "Coroutine #{id} spawned at {} in the global scope is lost by exit, and nobody awaits it: await it before, or \
+            "Coroutine #{id} spawned at {} in the global scope is lost by exit and is not awaited: await it before, or \
              cancel it",
             at.text()
         );
@@ -134,7 +134,7 @@ pub fn unawaited(rt: &'static Runtime, co: CoroutineId) {
     let Some(failure) = this.exception.get() else { return };
     let (name, failure, ms) = (report::name(rt, &this), report::described(&failure), unawaited_warning_ms());
     let text =
-        format!("Nobody has awaited {name}, {ms} ms after it has failed: {failure}. Await it, or let its object go");
+        format!("{name}, failed {ms} ms ago and has not been awaited: {failure}. Await it, or release its object");
     runner::warn(rt, &text, this.spawned_at.file(), this.spawned_at.line());
 }
 

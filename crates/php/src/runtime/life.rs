@@ -179,7 +179,7 @@ pub(super) fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
         if !moments::is_ended_alone() {
             return true;
         }
-        *exception = Some(exception::detached(classes::async_exception(), "The time of the coroutine is over"));
+        *exception = Some(exception::detached(classes::async_exception(), "The time limit of the coroutine has passed"));
         return false;
     };
     *exception = None;

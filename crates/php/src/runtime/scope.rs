@@ -196,7 +196,7 @@ impl Record {
         match which {
             Bound::Time => {
                 let limit = self.timeout.get().unwrap_or(0);
-                cancellation::over("cancelled because the time of its scope is over", limit, &self.limited_at)
+                cancellation::over("cancelled because the time limit of its scope has passed", limit, &self.limited_at)
             }
             Bound::Constraint => {
                 let what = "what bounds its scope";
@@ -219,7 +219,7 @@ impl Record {
     pub fn reason_after_disposal(&self) -> Owned<Object> {
         let place = self.disposed_at.text();
         let text = format!(
-            "cancelled because its scope was disposed of at {place}, and the time that this has left it is over"
+            "cancelled because its scope was disposed of at {place}, and the time it was given has passed"
         );
         cancellation::detached_cancellation(&text)
     }
