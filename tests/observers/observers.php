@@ -450,7 +450,7 @@ function phpt(string $mode, string $folder = ''): void
             @unlink("$tests/$test"); // it may be there for two reasons
         }
     }
-    $command = ["$root/tests/run-phpt", '-t', '120'];
+    $command = ["$root/tests/run-phpt", '-t', '300'];
     foreach ([...xdebug($mode), 'xdebug.trace_output_name=made', 'xdebug.profiler_output_name=made',
         'xdebug.gc_stats_output_name=made'] as $setting) {
         if (!str_starts_with($setting, 'xdebug.mode')) {
