@@ -481,6 +481,11 @@ impl Connection {
         self.blocked_since.get() > 0 && is_over(self.blocked_since.get(), settings.write_timeout)
     }
 
+    /// Returns `true` if its task is woken when there is something to read.
+    pub fn awaits_input(&self) -> bool {
+        self.hangup.borrow().as_ref().is_some_and(Hangup::is_read_awaited)
+    }
+
     /// Returns `true` if the client has closed the connection.
     pub fn is_hung_up(&self, cx: &mut Context<'_>) -> bool {
         self.hangup.borrow().as_ref().is_some_and(|hangup| hangup.poll(cx).is_ready())

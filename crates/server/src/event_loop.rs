@@ -184,6 +184,11 @@ impl Side {
         self.wait.is_over.set(true);
     }
 
+    /// Returns `true` if a wait has begun and not ended.
+    pub fn is_waiting(&self) -> bool {
+        self.wait.key.get().is_some()
+    }
+
     /// Calls `attempt` when it may succeed, until it would not block.
     pub fn poll<T>(
         &self,

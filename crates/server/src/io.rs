@@ -201,6 +201,11 @@ impl Hangup {
         polled.map(drop)
     }
 
+    /// Returns `true` if a read waits for data.
+    pub fn is_read_awaited(&self) -> bool {
+        self.read.is_waiting()
+    }
+
     /// Returns `true` if there is unread data. The next read takes it, although no wait has ended.
     pub fn has_unread(&self) -> bool {
         let mut byte = 0_u8;

@@ -488,11 +488,13 @@ impl Task {
     }
 
     /// Returns `true` if a request is being answered, and hyper does not read what the client sends meanwhile: the rest of the
-    /// request's body, or the next request. So it does not see its end.
+    /// request's body, or what follows the start of the next request that it has. So it does not see its end.
     fn ignores_input(&self) -> bool {
-        let (active, has_more_input) = (self.active.borrow(), self.connection.has_more_input.get());
+        let active = self.active.borrow();
         let first = active.iter().find(|exchange| !exchange.is_over());
-        first.is_some_and(|exchange| !exchange.is_reading() && (has_more_input || exchange.has_unread_body()))
+        first.is_some_and(|exchange| {
+            !exchange.is_reading() && (exchange.has_unread_body() || !self.connection.awaits_input())
+        })
     }
 }
 

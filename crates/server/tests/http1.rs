@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use spindle_server::{Body, Exchange, Head, Incoming, Proxies, Reason, Settings, Written};
 use std::cell::RefCell;
-use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use world::{Event, SECOND, World, answer};
 
@@ -530,20 +529,133 @@ fn a_client_that_resets_is_noticed_behind_a_body_that_nobody_reads() {
         world.step();
     }
     assert!(world.seen.borrow().is_empty());
-    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: an open descriptor, and an option of this size.
-    let set = unsafe {
-        libc::setsockopt(
-            client.stream().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const at_once).cast(),
-            size_of::<libc::linger>() as libc::socklen_t,
-        )
-    };
-    assert_eq!(set, 0);
-    drop(client);
+    client.reset();
     world.until(|| (*world.seen.borrow() == ["Disconnected"]).then_some(()));
+}
+
+/// What hyper has read beyond a request keeps it from reading on, and so from seeing the end of the connection.
+#[test]
+fn a_client_that_leaves_is_noticed_behind_what_came_with_its_request() {
+    let requests = [
+        "GET / HTTP/1.1\r\nHost: x\r\n\r\nG",
+        "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n\0",
+        "GET / HTTP/1.0\r\n\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody!",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\nPOST",
+    ];
+    for request in requests {
+        for (more, leave) in [
+            ("", (|_| None) as fn(world::Client) -> Option<world::Client>),
+            ("", |client| {
+                client.finish();
+                Some(client)
+            }),
+            ("", |client| {
+                client.reset();
+                None
+            }),
+            ("more", |client| {
+                client.reset();
+                None
+            }),
+            ("more", |client| {
+                client.finish();
+                Some(client)
+            }),
+        ] {
+            for is_read in [false, true] {
+                let (world, begun) = held(Settings::default());
+                let client = world.client();
+                client.send(&world, request);
+                let exchange = world.until(|| begun.borrow_mut().pop());
+                if is_read {
+                    world.until(|| matches!(exchange.read(), Incoming::End).then_some(()));
+                }
+                client.send(&world, more);
+                assert!(world.seen.borrow().is_empty(), "{request:?}");
+                let _half_open = leave(client);
+                world.until(|| (*world.seen.borrow() == ["Disconnected"]).then_some(()));
+                world.until(|| (world.server.stats().connections == 0).then_some(()));
+                assert!(begun.borrow().is_empty(), "{request:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_that_sends_on_meanwhile_is_not_read_and_then_noticed() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\nG");
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    let (mut sent, mut refused) = (0, 0);
+    while refused < 50 {
+        match std::io::Write::write(&mut client.stream(), &[b'a'; 65536]) {
+            Ok(count) => (sent, refused) = (sent + count, 0),
+            Err(_) => refused += 1,
+        }
+        assert!(sent < 64 << 20, "all of it is read");
+        world.step();
+    }
+    assert!(world.seen.borrow().is_empty());
+    client.reset();
+    world.until(|| (*world.seen.borrow() == ["Disconnected"]).then_some(()));
+}
+
+/// Watching for the end takes nothing of what follows.
+#[test]
+fn the_rest_of_a_request_that_began_with_the_one_before_is_read_when_that_is_answered() {
+    let (world, begun) = held(Settings::default());
+    let client = world.client();
+    client.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHo");
+    for _ in 0..3 {
+        let exchange = world.until(|| begun.borrow_mut().pop());
+        client.send(&world, "st: x\r\nContent-Length: 2\r\n\r\nhiPOST /3 HTTP/1.1\r\nHo");
+        answer(&exchange, 200, &format!("[{}]", exchange.head().uri));
+        exchange.finish_handler();
+    }
+    let text = client.expect(&world, "[/3]");
+    assert!(text.contains("[/1]") && text.contains("[/2]"), "{text}");
+}
+
+#[test]
+fn a_response_that_lists_close_closes_the_connection() {
+    for (lines, closes) in [
+        (&["close"][..], true),
+        (&["Close"], true),
+        (&["close, TE"], true),
+        (&["te ,\tCLOSE"], true),
+        (&[",close,"], true),
+        (&["keep-alive", "close"], true),
+        (&["keep-alive"], false),
+        (&["closed"], false),
+        (&["x-close, not close"], false),
+        (&[""], false),
+    ] {
+        let world = World::new(Settings::default(), move |_, event| {
+            if let Event::Begin(exchange) = event {
+                let mut headers = HeaderMap::new();
+                for line in lines {
+                    headers.append("connection", HeaderValue::from_static(line));
+                }
+                exchange.respond(Head { status: StatusCode::OK, headers }, Body::Full(Bytes::from_static(b"answer")));
+                exchange.finish_handler();
+            }
+        });
+        let client = world.client();
+        client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        let text = client.expect(&world, "answer");
+        assert_eq!(text.contains("connection: close\r\n"), closes, "{lines:?}: {text}");
+        if closes {
+            client.rest(&world);
+        } else {
+            assert!(!text.contains("connection:"), "{lines:?}: {text}");
+            client.forget();
+            client.send(&world, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+            client.expect(&world, "answer");
+        }
+    }
 }
 
 #[test]

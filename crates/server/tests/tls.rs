@@ -414,8 +414,10 @@ fn a_handshake_does_not_hold_up_a_server_that_stops() {
 
 #[test]
 fn a_client_that_leaves_ends_its_request() {
-    // With the end of the session, without, and while the body is awaited.
-    for (is_orderly, request) in [(true, GET), (false, GET), (true, "POST"), (false, "POST")] {
+    // With the end of the session, without, while the body is awaited, and behind the start of another request.
+    let post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n";
+    let more = &format!("{GET}G");
+    for (is_orderly, request) in [(true, GET), (false, GET), (true, post), (false, post), (true, more), (false, more)] {
         let left = Rc::new(RefCell::new(Vec::new()));
         let seen = Rc::clone(&left);
         let (world, _folder) = world_with(Settings::default(), move |_, event| match event {
@@ -427,8 +429,7 @@ fn a_client_that_leaves_ends_its_request() {
             Event::Wake(_) | Event::Log(_) => {}
         });
         let client = Secure::connect(&world, &[]);
-        let post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n";
-        client.send(&world, if request == "POST" { post } else { request });
+        client.send(&world, request);
         world.until(|| (world.server.stats().running == 1).then_some(()));
         if is_orderly {
             client.finish(&world)

@@ -472,6 +472,22 @@ impl Client {
         self.is_reset.get()
     }
 
+    /// Resets the connection.
+    pub fn reset(self) {
+        let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+        // SAFETY: an open descriptor, and an option of this size.
+        let set = unsafe {
+            libc::setsockopt(
+                self.stream.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_LINGER,
+                (&raw const at_once).cast(),
+                size_of::<libc::linger>() as libc::socklen_t,
+            )
+        };
+        assert_eq!(set, 0);
+    }
+
     /// Closes its direction of the connection.
     pub fn finish(&self) {
         let _ = self.stream.shutdown(std::net::Shutdown::Write);
