@@ -449,8 +449,7 @@ impl Exchange {
         let (mut declared, mut closes) = (None, false);
         if headers.keys().any(|name| MANAGED_HEADERS.contains(name)) {
             declared = declared_length(&headers);
-            let connection = headers.get(header::CONNECTION);
-            closes = connection.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
+            closes = has_word(&headers, header::CONNECTION, "close");
             for name in &MANAGED_HEADERS {
                 headers.remove(name);
             }
