@@ -76,7 +76,7 @@ function run(string $name, array $suite, string $way, array $arguments, string $
     global $group;
     static $alone;
     if ($alone === null) { // some tests have ports of their own: two runs at a time would meet there
-        $alone = fopen(sys_get_temp_dir() . '/spindle-applications.lock', 'c');
+        $alone = fopen(sys_get_temp_dir() . '/spindle-applications.lock', 'ce');
         flock($alone, LOCK_EX);
     }
     foreach (['tree', 'tmp'] as $folder) {
