@@ -3,7 +3,7 @@
 use crate::errors::value_error;
 use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{FileOptions, Proxies, Settings, is_code};
+use spindle_server::{FileOptions, Proxies, Settings, is_code, set_close_on_exec};
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
 
@@ -45,6 +45,22 @@ fn trusted(name: &str, value: &Value, proxies: &mut Proxies) -> Result<(), Throw
             Ok(network) => proxies.networks.push(network),
             Err(_) if text == "unix" => proxies.unix = true,
             Err(_) => return Err(wrong()),
+        }
+    }
+    Ok(())
+}
+
+/// Keeps streams, and descriptors with these numbers, from the programs that the app starts. For `spindle serve`, whose code PHP gives
+/// no way to do so.
+fn close_on_exec(name: &str, value: &Value) -> Result<(), Thrown> {
+    let wrong = || value_error(&format!("The option \"{name}\" must be a list of streams and of numbers of descriptors"));
+    let list = value.as_array().ok_or_else(wrong)?;
+    let mut position = 0;
+    while let Some((_, one)) = list.next_from(&mut position) {
+        match one.as_long() {
+            Some(number) => i32::try_from(number).into_iter().for_each(set_close_on_exec),
+            None if one.is_open_stream() => one.stream_descriptor().into_iter().for_each(set_close_on_exec),
+            None => return Err(wrong()),
         }
     }
     Ok(())
@@ -146,6 +162,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "websocket_message" => settings.websocket_message = size(&name, value, 1)?,
             "websocket_frame" => settings.websocket_frame = size(&name, value, 1)?,
             "websocket_ping" => settings.websocket_ping = seconds(&name, value)?,
+            "close_on_exec" => close_on_exec(&name, value)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),
         }
     }

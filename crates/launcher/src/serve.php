@@ -173,7 +173,8 @@ function main(array $arguments): never
             default => $value,
         };
     }
-    $options += ['fatal_grace' => $grace];
+    $inherited = \preg_filter('/^fd:(\d+)$/', '$1', $many['listen']);
+    $options += ['fatal_grace' => $grace, 'close_on_exec' => [State::$control, ...\array_map(\intval(...), [$one['control'], ...$inherited])]];
     try {
         $server = new Server($options);
         foreach ($many['files'] as $files) {

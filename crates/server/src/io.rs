@@ -341,6 +341,12 @@ pub fn duplicate_listener(fd: RawFd) -> io::Result<Copied> {
     Ok(Copied { fd, is_unix })
 }
 
+/// Keeps a descriptor from the programs that this process starts, if it is open.
+pub fn set_close_on_exec(fd: RawFd) {
+    // SAFETY: a system call without pointers.
+    unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+}
+
 /// Closes the socket that [`duplicate_listener`] has copied.
 pub fn close_original(fd: RawFd) {
     // SAFETY: a system call without pointers. The caller's owner has left the descriptor to this process for this use.

@@ -55,6 +55,7 @@ pub use exchange::{Exchange, Incoming, Reason};
 pub use files::sending::File;
 pub use files::{FileOptions, Root, is_code};
 pub use forwarded::{Origin, Proxies};
+pub use io::set_close_on_exec;
 pub use listen::{Address, Listener};
 pub use log::Entry;
 pub use pipe::Written;

@@ -188,6 +188,34 @@ $cases['serve: what has changed is seen, and errors are shown'] = function () {
     $page = $serve->get('/', '-i');
     same([true, true, true], [str_contains($page, ' 500 '), str_contains($page, '$undefined'), str_contains($page, 'in a worker')]);
 };
+$cases['serve: programs that the app starts have nothing of it'] = function () {
+    $app = app('programs.php', <<<'PHP'
+        return function (Async\Http\Request $r) {
+            $r->files();
+            $open = proc_open(['sh', '-c', 'ls -l /proc/$$/fd'], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['file', '/dev/null', 'w']], $pipes);
+            return stream_get_contents($pipes[1]) . shell_exec('ls -l /proc/$$/fd');
+        };
+        PHP);
+    $targets = static fn (string $listed) => preg_match_all('~ (\d+) -> (.+)$~m', $listed, $found, PREG_SET_ORDER)
+        ? array_column(array_filter($found, static fn (array $one) => $one[1] > 2), 2) : [];
+    file_put_contents(WORK . '/part', 'the part');
+    mkdir(WORK . '/beside');
+    file_put_contents(WORK . '/beside/file', 'the file');
+    $listener = stream_socket_server('tcp://127.0.0.1:0');
+    $own = 'socket:[' . fstat($listener)['ino'] . ']';
+    foreach (glob('/proc/self/fd/*') as $file) {
+        @readlink($file) === $own && $number = basename($file);
+    }
+    foreach ([['--listen', "fd:$number"], ['--files', '/beside=beside'], ['--tls', 'one.pem,one.key'], ['--dev', '--set', 'compression=true']] as $arguments) {
+        $serve = new Serving(...$arguments, ...['--log', 'off', $app]);
+        $inherited = array_map(static fn (string $file) => (string) @readlink($file), glob('/proc/self/fd/*'));
+        $inherited = array_diff($inherited, $arguments[0] === '--listen' ? [$own] : []); // that one is the server's
+        $listed = $serve->get('/', '-F a=@' . WORK . '/part -F b=@' . WORK . '/part');
+        same(2, substr_count($listed, ' 2 -> '));
+        same([], array_values(array_diff($targets($listed), $inherited)));
+        unset($serve);
+    }
+};
 $cases['serve: two processes share a port'] = function () {
     $app = app('shared.php', 'return fn() => (string) getmypid();');
     $first = new Serving($app, '--reuse-port');
