@@ -53,7 +53,8 @@ fn trusted(name: &str, value: &Value, proxies: &mut Proxies) -> Result<(), Throw
 /// Keeps streams, and descriptors with these numbers, from the programs that the app starts. For `spindle serve`, whose code PHP gives
 /// no way to do so.
 fn close_on_exec(name: &str, value: &Value) -> Result<(), Thrown> {
-    let wrong = || value_error(&format!("The option \"{name}\" must be a list of streams and of numbers of descriptors"));
+    let wrong =
+        || value_error(&format!("The option \"{name}\" must be a list of streams and of numbers of descriptors"));
     let list = value.as_array().ok_or_else(wrong)?;
     let mut position = 0;
     while let Some((_, one)) = list.next_from(&mut position) {

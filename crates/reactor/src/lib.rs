@@ -240,9 +240,15 @@ impl Reactor {
         let consumed = std::mem::take(&mut self.fds.borrow_mut().consumed);
         let asleep = shared.inbox.arm() && !signals::pending() && consumed.is_empty();
         let timeout = if asleep { timeout } else { Some(0) };
-        signals::waiting(timeout != Some(0));
-        let ready = self.wait(timeout);
-        signals::waiting(false);
+        let ready = if timeout == Some(0) {
+            self.wait(timeout)
+        } else {
+            signals::waiting(true);
+            let ready = self.wait(timeout);
+            signals::waiting(false);
+            ticks::wake();
+            ready
+        };
         shared.inbox.disarm();
         consumed.into_iter().for_each(&mut wake);
         let events = self.events.borrow();

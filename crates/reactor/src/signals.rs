@@ -218,7 +218,12 @@ pub fn restarts(signal: i32) -> bool {
 
 /// Records whether the reactor waits for events, during which no user code runs.
 pub(crate) fn waiting(on: bool) {
-    WAITING.store(on, Ordering::Relaxed);
+    WAITING.store(on, Ordering::SeqCst);
+}
+
+/// Returns `true` if it does.
+pub(crate) fn is_waiting() -> bool {
+    WAITING.load(Ordering::SeqCst)
 }
 
 /// Returns `true` if it was sent by this process while user code ran. A signal that a thread sends to its own process was
@@ -231,7 +236,7 @@ unsafe fn is_from_running_code(info: *const libc::siginfo_t) -> bool {
     unsafe {
         matches!((*info).si_code, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL)
             && (*info).si_pid() == libc::getpid()
-            && !WAITING.load(Ordering::Relaxed)
+            && !is_waiting()
     }
 }
 

@@ -1,18 +1,57 @@
-//! A thread that does something at intervals, whatever the PHP thread does meanwhile.
+//! A thread that does something at intervals, whatever the PHP thread does meanwhile. While the reactor waits for events it sleeps: an
+//! idle process is not woken for it.
+//!
+//! ```text
+//!   ticks:   sleeps = true,  then reads "waits"      one of the two sees what the other has written,
+//!   reactor: waits = false,  then reads "sleeps"     so that it does not sleep while code runs
+//! ```
 
 use crate::pool::SignalsBlocked;
+use crate::signals;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
 const STACK_BYTES: usize = 128 * 1024;
+
+/// The thread sleeps, or is about to.
+static SLEEPS: AtomicBool = AtomicBool::new(false);
+
+/// That thread. Only the PHP thread locks it, so that no fork finds it locked.
+static SLEEPER: Mutex<Option<Thread>> = Mutex::new(None);
+
+/// The reactor does not wait any more.
+#[inline]
+pub(crate) fn wake() {
+    if SLEEPS.load(Ordering::SeqCst) {
+        wake_sleeper();
+    }
+}
+
+#[cold]
+fn wake_sleeper() {
+    SLEEPS.store(false, Ordering::SeqCst);
+    if let Some(thread) = &*SLEEPER.lock().unwrap_or_else(PoisonError::into_inner) {
+        thread.unpark();
+    }
+}
 
 struct Shared {
     stop: AtomicBool,
     /// The interval in nanoseconds.
     interval: AtomicU64,
+}
+
+impl Shared {
+    fn sleep_while_reactor_waits(&self) {
+        SLEEPS.store(true, Ordering::SeqCst);
+        while SLEEPS.load(Ordering::SeqCst) && signals::is_waiting() && !self.stop.load(Ordering::Acquire) {
+            thread::park();
+        }
+        SLEEPS.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Ticks, until this is dropped.
@@ -23,7 +62,8 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Calls `tick` at this interval from now on, on a thread of its own, in which no signal is handled.
+    /// Calls `tick` at this interval from now on, on a thread of its own, in which no signal is handled. There is one such thread in
+    /// a process.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -35,9 +75,11 @@ impl Ticks {
             thread::Builder::new().name("spindle-ticks".to_owned()).stack_size(STACK_BYTES).spawn(move || {
                 while !its.stop.load(Ordering::Acquire) {
                     thread::park_timeout(Duration::from_nanos(its.interval.load(Ordering::Acquire)));
+                    its.sleep_while_reactor_waits();
                     tick();
                 }
             })?;
+        *SLEEPER.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread.thread().clone());
         Ok(Ticks { shared, thread: Some(thread), process: std::process::id() })
     }
 

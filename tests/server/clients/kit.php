@@ -206,6 +206,11 @@ final class Serving
         proc_terminate($this->process, $signal);
     }
 
+    public function process(): int
+    {
+        return proc_get_status($this->process)['pid'];
+    }
+
     /** Returns its exit status. */
     public function end(): int
     {

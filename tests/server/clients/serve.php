@@ -188,6 +188,27 @@ $cases['serve: what has changed is seen, and errors are shown'] = function () {
     $page = $serve->get('/', '-i');
     same([true, true, true], [str_contains($page, ' 500 '), str_contains($page, '$undefined'), str_contains($page, 'in a worker')]);
 };
+$cases['serve: what is idle does not wake up'] = function () {
+    $serve = new Serving('--log', 'off', app('idle.php', 'return fn() => "idle";'));
+    $connection = stream_socket_client('tcp' . substr($serve->url, 4));
+    fwrite($connection, "GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+    same(true, str_contains(fread($connection, 8192), ' 200 '));
+    /** How often threads of the command and of PHP have begun to run. */
+    $runs = static function () use ($serve): array {
+        $processes = [$serve->process(), ...array_filter(explode(' ', trim(file_get_contents("/proc/{$serve->process()}/task/{$serve->process()}/children"))))];
+        foreach (array_merge(...array_map(static fn ($process) => glob("/proc/$process/task/*/status"), $processes)) as $file) {
+            preg_match('~^Name:\s(.*)$.*^voluntary_ctxt_switches:\s(\d+)~ms', (string) @file_get_contents($file), $found) && $runs[] = "$found[1]: $found[2]";
+        }
+        return $runs;
+    };
+    // Buffers are given back after a second, and threads end.
+    $before = [];
+    for ($i = 0; $i < 10 && $before !== ($now = $runs()); $i++) {
+        $before = $now;
+        sleep(3);
+    }
+    same($before, $runs());
+};
 $cases['serve: programs that the app starts have nothing of it'] = function () {
     $app = app('programs.php', <<<'PHP'
         return function (Async\Http\Request $r) {
