@@ -10,9 +10,11 @@
 //!
 //! A handler may make the connection a WebSocket instead of giving a response (`Upgraded`): see `ws.rs`.
 
+mod incoming;
+mod limits;
+
 use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
-use crate::discard::Discard;
 use crate::dispatch::{Dispatcher, Handler};
 use crate::encoding::has_word;
 use crate::files::sending::Sending;
@@ -25,7 +27,6 @@ use crate::response::{
 };
 use crate::settings::Settings;
 use crate::shared::Shared;
-use crate::timer::{NEVER, limit};
 use crate::ws::{self, Handshake, WebSocket};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -34,8 +35,6 @@ use http::{Method, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::ext::ReasonPhrase;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::io;
-use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
@@ -242,20 +241,6 @@ impl Exchange {
         self.cancelled.get()
     }
 
-    /// Returns the time limit behind a cancellation, in nanoseconds; `None` if the reason is not a time limit.
-    pub fn limit(&self, reason: Reason) -> Option<u64> {
-        match reason {
-            Reason::Timeout => Some(self.shared().settings.request_timeout),
-            Reason::SlowBody => Some(self.shared().settings.body_timeout),
-            Reason::Disconnected | Reason::Shutdown => None,
-        }
-    }
-
-    /// Returns the headers that have followed the body of the request, when that was read.
-    pub fn request_trailers(&self) -> Option<HeaderMap> {
-        self.request_trailers.borrow().clone()
-    }
-
     /// The handler begins.
     pub(crate) fn start(&self, id: usize) {
         self.running_id.set(id);
@@ -304,128 +289,6 @@ impl Exchange {
     fn finish(&self) {
         self.dispatcher.log(|| self.log_entry());
         self.connection.finish_exchange(self.is_received.get());
-    }
-
-    // --- the request's body ---
-
-    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`].
-    pub fn read(&self) -> Incoming {
-        let read_ahead = self.read_ahead.take();
-        let read = match read_ahead {
-            Some(read_ahead) => read_ahead,
-            None => {
-                if self.incoming.borrow().is_none() {
-                    return if self.is_received.get() { Incoming::End } else { Incoming::Failed };
-                }
-                self.is_body_requested.set(true);
-                let Some(waker) = self.connection.waker() else { return Incoming::Failed };
-                self.poll_body(&mut Context::from_waker(&waker))
-            }
-        };
-        match &read {
-            Incoming::Pending => {
-                if self.reads_since.get() == 0 {
-                    self.reads_since.set(self.shared().event_loop.driver.now().max(1));
-                    self.connection.schedule_timeout(self.shared().settings.body_timeout);
-                }
-            }
-            Incoming::TooLarge | Incoming::Malformed | Incoming::Failed => {
-                self.stop_reading();
-                // The next call finds the same.
-                *self.read_ahead.borrow_mut() = Some(match read {
-                    Incoming::TooLarge => Incoming::TooLarge,
-                    Incoming::Malformed => Incoming::Malformed,
-                    _ => Incoming::Failed,
-                });
-            }
-            Incoming::Data(_) | Incoming::End => self.stop_reading(),
-        }
-        self.dispatcher.notify();
-        read
-    }
-
-    /// Returns `true` if the body has not been read to its end.
-    pub(crate) fn has_unread_body(&self) -> bool {
-        self.incoming.borrow().is_some()
-    }
-
-    /// Returns `true` if a handler waits for data of the body.
-    pub(crate) fn is_reading(&self) -> bool {
-        self.reads_since.get() > 0
-    }
-
-    /// A handler no longer waits for data of the body.
-    pub fn stop_reading(&self) {
-        let since = self.reads_since.replace(0);
-        if since > 0 {
-            self.waited.set(self.waited.get() + self.shared().event_loop.driver.now().saturating_sub(since));
-        }
-    }
-
-    fn poll_body(&self, cx: &mut Context<'_>) -> Incoming {
-        let mut incoming = self.incoming.borrow_mut();
-        let Some(body) = &mut *incoming else { return Incoming::End };
-        loop {
-            let frame = match Pin::new(&mut *body).poll_frame(cx) {
-                Poll::Pending => return Incoming::Pending,
-                Poll::Ready(None) => {
-                    *incoming = None;
-                    self.is_received.set(true);
-                    return Incoming::End;
-                }
-                Poll::Ready(Some(Err(error))) => {
-                    *incoming = None;
-                    let is_malformed = std::error::Error::source(&error)
-                        .and_then(|source| source.downcast_ref::<std::io::Error>())
-                        .is_some_and(|error| {
-                            matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
-                        });
-                    return if is_malformed { Incoming::Malformed } else { Incoming::Failed };
-                }
-                Poll::Ready(Some(Ok(frame))) => frame,
-            };
-            match frame.into_data() {
-                Ok(data) => {
-                    let received = self.received.get() + data.len() as u64;
-                    self.received.set(received);
-                    if received > self.shared().settings.max_body_size {
-                        *incoming = None;
-                        return Incoming::TooLarge;
-                    }
-                    self.is_received.set(body.is_end_stream());
-                    if !data.is_empty() {
-                        return Incoming::Data(data);
-                    }
-                }
-                Err(frame) => {
-                    if let Ok(trailers) = frame.into_trailers() {
-                        if self.parts.version == Version::HTTP_2 && has_surrounding_space(&trailers) {
-                            *incoming = None;
-                            return Incoming::Malformed;
-                        }
-                        *self.request_trailers.borrow_mut() = Some(trailers);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Reads ahead for a handler that waits for data. Called after the connection was polled.
-    pub(crate) fn poll_read_ahead(self: &Rc<Self>, cx: &mut Context<'_>) {
-        if self.reads_since.get() == 0 || self.read_ahead.borrow().is_some() {
-            return;
-        }
-        match self.poll_body(cx) {
-            Incoming::Pending => {}
-            read => {
-                if matches!(read, Incoming::Failed) {
-                    self.cancel(Reason::Disconnected);
-                }
-                *self.read_ahead.borrow_mut() = Some(read);
-                self.stop_reading(); // the handler continues
-                self.dispatcher.wake_handler(Rc::clone(self));
-            }
-        }
     }
 
     // --- the response ---
@@ -565,53 +428,6 @@ impl Exchange {
         true
     }
 
-    // --- WebSockets ---
-
-    /// Makes the connection a WebSocket, with this subprotocol. It is closed when the handler returns.
-    ///
-    /// # Errors
-    /// The request does not ask for it correctly, or is already answered.
-    pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
-        let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
-        let headers = ws::answer(&self.parts, chosen)?;
-        if self.has_unread_body() {
-            return Err(Handshake::Malformed); // what comes next would be the body
-        }
-        if self.state.get() != State::Running || self.is_aborted.get() {
-            return Err(Handshake::TooLate);
-        }
-        let web = WebSocket::new(&self.dispatcher, &self.connection, self, protocol.map(str::to_owned));
-        let _ = self.websocket.set(Rc::clone(&web));
-        let status = StatusCode::SWITCHING_PROTOCOLS;
-        let response = Head { status, headers }.with_body(Content::Empty);
-        self.status.set(Some(status));
-        self.state.set(State::Upgraded);
-        *self.response.borrow_mut() = Some(response);
-        self.connection.set_upgraded();
-        self.dispatcher.websockets.set(self.dispatcher.websockets.get() + 1);
-        self.dispatcher.start_queued(); // it no longer counts as a running handler
-        self.wake_reply();
-        self.dispatcher.notify();
-        Ok(web)
-    }
-
-    /// Returns the WebSocket that it has become.
-    pub fn websocket(&self) -> Option<Rc<WebSocket>> {
-        self.websocket.get().cloned()
-    }
-
-    /// Called when hyper has sent the answer to the handshake. Returns the WebSocket, if one was asked for.
-    pub(crate) fn upgraded_websocket(&self) -> Option<Rc<WebSocket>> {
-        self.websocket().filter(|_| self.response.borrow().is_none())
-    }
-
-    /// Called when its WebSocket was closed in good order, or its handler has ended.
-    pub(crate) fn websocket_closed(self: &Rc<Self>) {
-        if self.state.replace(State::Over) != State::Over {
-            self.finish();
-        }
-    }
-
     /// Writes a piece of the body. After [`Written::Full`] the handler should wait until [`has_room`](Exchange::has_room) is
     /// true, to be asked at [`Handler::wake`].
     pub fn write(&self, bytes: Bytes) -> Written {
@@ -699,65 +515,6 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// Called when there is a response, and the body of the request has not been read to its end. With HTTP/1.1, if the end has
-    /// already arrived, the connection can be used further. Otherwise it is closed after the response, which says so: it is not
-    /// known whether and when the rest comes, and what follows it on the connection cannot be told from it. Only a handler that
-    /// reads while it writes the response is trusted to read all of it. What is read here is there for it.
-    fn poll_drain_request(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let wake_task = self.is_body_requested.get() && self.pipe.borrow().is_some();
-        if self.parts.version == Version::HTTP_2 || wake_task {
-            return Poll::Ready(());
-        }
-        let mut has_read = false;
-        while self.may_drain_request() {
-            match self.poll_body(cx) {
-                Incoming::Data(bytes) => {
-                    has_read = true;
-                    self.drained_pieces.set(self.drained_pieces.get() + 1);
-                    let mut read_ahead = self.read_ahead.borrow_mut();
-                    *read_ahead = Some(Incoming::Data(match read_ahead.take() {
-                        Some(Incoming::Data(before)) => [before, bytes].concat().into(),
-                        _ => bytes,
-                    }));
-                }
-                Incoming::End => return Poll::Ready(()),
-                // hyper reads on after a piece was taken, before it comes here again, and after others have had their turns.
-                Incoming::Pending if has_read || !self.connection.has_read_budget() => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                Incoming::Pending => break,
-                failed => {
-                    self.read_ahead.replace(Some(failed));
-                    break;
-                }
-            }
-        }
-        if !self.is_received.get()
-            && let Some(response) = &mut *self.response.borrow_mut()
-            && response.status() != StatusCode::UPGRADE_REQUIRED
-        {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            copy_version(response, &self.parts);
-            self.says_close.set(true);
-        }
-        Poll::Ready(())
-    }
-
-    /// Returns `true` if more of the body may be read before the response is sent.
-    fn may_drain_request(&self) -> bool {
-        let read_ahead = match &*self.read_ahead.borrow() {
-            None => 0,
-            Some(Incoming::Data(bytes)) => bytes.len(),
-            Some(_) => return false,
-        };
-        !self.is_received.get()
-            && !self.is_reading()
-            && self.has_unread_body()
-            && self.drained_pieces.get() < DRAIN_PIECES
-            && read_ahead < DRAIN_BYTES
-    }
-
     /// hyper has taken a piece of the body, or waits for one.
     pub(crate) fn on_body_polled(self: &Rc<Self>) {
         if self.writes_since.get() > 0 && self.has_room() {
@@ -829,24 +586,6 @@ impl Exchange {
         }
     }
 
-    /// Discards the rest of the body. A handler that reads on finds it incomplete.
-    fn discard_body(&self) {
-        let Some(body) = self.incoming.take() else { return };
-        self.is_received.set(body.is_end_stream());
-        self.read_ahead.borrow_mut().get_or_insert(Incoming::Failed);
-        // If the connection is to be closed, hyper closes it immediately, and the connection's task reads what comes.
-        if self.parts.version == Version::HTTP_2 || !self.closes_connection() {
-            self.shared().event_loop.exec.spawn(Discard::new(&self.dispatcher.shared, body));
-        }
-    }
-
-    /// Returns `true` if hyper closes the connection after the response.
-    fn closes_connection(&self) -> bool {
-        self.says_close.get()
-            || self.parts.version == Version::HTTP_10
-            || has_word(&self.parts.headers, header::CONNECTION, "close")
-    }
-
     /// Returns `true` if a response with this status has no body.
     pub fn omits_body(&self, status: StatusCode) -> bool {
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
@@ -856,24 +595,6 @@ impl Exchange {
     /// Returns the limits of its server.
     pub fn settings(&self) -> &Settings {
         &self.shared().settings
-    }
-
-    /// Returns `true` if its response should have begun, and the handler was not asked to end because of it.
-    pub fn is_overdue(&self, now: u64) -> bool {
-        let limit = self.shared().settings.request_timeout;
-        let is_waited_for = matches!(self.state.get(), State::Running) && self.timed_out_at.get() == 0;
-        is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
-    }
-
-    /// Called when the owner has seen that the time of its handler has passed: asks the handler to end.
-    pub fn time_out(&self, now: u64) {
-        if self.timed_out_at.get() == 0 {
-            self.timed_out_at.set(now);
-        }
-        if self.cancelled.get().is_none() {
-            self.cancelled.set(Some(Reason::Timeout));
-            self.shared().cancelled.set(self.shared().cancelled.get() + 1);
-        }
     }
 
     /// Asks the handler to end, if it runs.
@@ -893,117 +614,53 @@ impl Exchange {
         self.respond(head, body);
     }
 
-    // --- time ---
+    // --- WebSockets ---
 
-    /// Returns when its next limit passes; `NEVER` if it has none.
-    #[inline]
-    pub(crate) fn deadline(&self) -> u64 {
-        let settings = &self.shared().settings;
-        let limit = |since: u64, time: u64| if since > 0 { limit(since, time) } else { NEVER };
-        let state = match self.state.get() {
-            State::Queued => limit(self.since.get(), settings.queue_timeout),
-            State::Running if self.timed_out_at.get() > 0 => limit(self.timed_out_at.get(), settings.cancel_grace),
-            State::Running => limit(self.since.get(), settings.request_timeout),
-            State::Answered | State::Upgraded | State::Over => NEVER,
-        };
-        let reads = limit(self.reads_since.get(), settings.body_timeout);
-        let writes = limit(self.writes_since.get(), settings.write_timeout);
-        state.min(reads).min(writes).min(limit(self.taken_since.get(), settings.write_timeout))
+    /// Makes the connection a WebSocket, with this subprotocol. It is closed when the handler returns.
+    ///
+    /// # Errors
+    /// The request does not ask for it correctly, or is already answered.
+    pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
+        let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
+        let headers = ws::answer(&self.parts, chosen)?;
+        if self.has_unread_body() {
+            return Err(Handshake::Malformed); // what comes next would be the body
+        }
+        if self.state.get() != State::Running || self.is_aborted.get() {
+            return Err(Handshake::TooLate);
+        }
+        let web = WebSocket::new(&self.dispatcher, &self.connection, self, protocol.map(str::to_owned));
+        let _ = self.websocket.set(Rc::clone(&web));
+        let status = StatusCode::SWITCHING_PROTOCOLS;
+        let response = Head { status, headers }.with_body(Content::Empty);
+        self.status.set(Some(status));
+        self.state.set(State::Upgraded);
+        *self.response.borrow_mut() = Some(response);
+        self.connection.set_upgraded();
+        self.dispatcher.websockets.set(self.dispatcher.websockets.get() + 1);
+        self.dispatcher.start_queued(); // it no longer counts as a running handler
+        self.wake_reply();
+        self.dispatcher.notify();
+        Ok(web)
     }
 
-    /// Returns `true` if [`check`](Exchange::check) has something to do.
-    #[inline]
-    pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.deadline() <= now || self.reads_since.get() > 0 && self.is_body_slow(now)
+    /// Returns the WebSocket that it has become.
+    pub fn websocket(&self) -> Option<Rc<WebSocket>> {
+        self.websocket.get().cloned()
     }
 
-    /// Carries out what follows from limits that have passed.
-    pub(crate) fn check_timeouts(self: &Rc<Self>, now: u64) {
-        if self.deadline() > now {
-            return;
-        }
-        let settings = &self.shared().settings;
-        let is_over = |since: u64, time: u64| since > 0 && time > 0 && now >= since.saturating_add(time);
-        match self.state.get() {
-            State::Queued if is_over(self.since.get(), settings.queue_timeout) => {
-                self.shared().refused.set(self.shared().refused.get() + 1);
-                self.dispatcher.remove_queued(self);
-                self.refuse(StatusCode::SERVICE_UNAVAILABLE);
-            }
-            State::Running if is_over(self.timed_out_at.get(), settings.cancel_grace) => {
-                let slow = self.cancelled.get() == Some(Reason::SlowBody);
-                self.refuse(if slow { StatusCode::REQUEST_TIMEOUT } else { StatusCode::SERVICE_UNAVAILABLE });
-            }
-            State::Running if self.timed_out_at.get() == 0 && is_over(self.since.get(), settings.request_timeout) => {
-                self.timed_out_at.set(now);
-                self.cancel(Reason::Timeout);
-            }
-            _ => {}
-        }
-        if is_over(self.reads_since.get(), settings.body_timeout) {
-            self.fail_slow_body(now);
-        }
-        if is_over(self.taken_since.get(), settings.write_timeout) {
-            // The stream that its client ignores may stay, but not the open file.
-            self.taken_since.set(0);
-            if let Some(file) = self.file.take() {
-                file.give_up();
-            }
-            self.give_up_response();
-        }
-        if is_over(self.writes_since.get(), settings.write_timeout) {
-            if let Some(pipe) = &*self.pipe.borrow() {
-                pipe.fail();
-            }
-            self.cancel(Reason::Disconnected);
-            self.wake_handler();
-            self.give_up_response();
-        }
+    /// Called when hyper has sent the answer to the handshake. Returns the WebSocket, if one was asked for.
+    pub(crate) fn upgraded_websocket(&self) -> Option<Rc<WebSocket>> {
+        self.websocket().filter(|_| self.response.borrow().is_none())
     }
 
-    /// The client takes nothing of the response. An HTTP/2 stream stays open until its client takes something or the connection is
-    /// closed, and must not keep the connection from being idle.
-    fn give_up_response(self: &Rc<Self>) {
-        self.connection.abort_unless_h2();
-        if self.parts.version == Version::HTTP_2 {
-            self.finish_body(false);
-        }
-    }
-
-    fn fail_slow_body(self: &Rc<Self>, now: u64) {
-        self.reads_since.set(0);
-        *self.read_ahead.borrow_mut() = Some(Incoming::Failed);
-        self.incoming.take();
-        self.dispatcher.wake_handler(Rc::clone(self));
-        if self.timed_out_at.get() == 0 {
-            self.timed_out_at.set(now);
-        }
-        self.cancel(Reason::SlowBody);
-    }
-
-    /// Returns `true` if the body arrives too slowly on average.
-    pub(crate) fn is_body_slow(&self, now: u64) -> bool {
-        let settings = &self.shared().settings;
-        let since = self.reads_since.get();
-        let waited = self.waited.get() + if since > 0 { now.saturating_sub(since) } else { 0 };
-        settings.min_body_rate > 0
-            && settings.body_timeout > 0
-            && waited > settings.body_timeout
-            && u128::from(self.received.get()) * 1_000_000_000 < u128::from(settings.min_body_rate) * u128::from(waited)
-    }
-
-    /// Ends a body that trickles.
-    pub(crate) fn check_body_rate(self: &Rc<Self>, now: u64) {
-        if self.reads_since.get() > 0 && self.is_body_slow(now) {
-            self.fail_slow_body(now);
+    /// Called when its WebSocket was closed in good order, or its handler has ended.
+    pub(crate) fn websocket_closed(self: &Rc<Self>) {
+        if self.state.replace(State::Over) != State::Over {
+            self.finish();
         }
     }
 }
-
-/// How much of a body is read before the response is sent, and in how many pieces. It delays the response by a turn of the
-/// connection for each.
-const DRAIN_BYTES: usize = 64 << 10;
-const DRAIN_PIECES: u8 = 16;
 
 /// Bodies of this size are counted.
 const COUNTED: usize = 1024;

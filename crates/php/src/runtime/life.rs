@@ -179,7 +179,8 @@ pub(super) fn take_thrown(exception: &mut Option<Owned<Object>>) -> bool {
         if !moments::is_ended_alone() {
             return true;
         }
-        *exception = Some(exception::detached(classes::async_exception(), "The time limit of the coroutine has passed"));
+        *exception =
+            Some(exception::detached(classes::async_exception(), "The time limit of the coroutine has passed"));
         return false;
     };
     *exception = None;

@@ -218,9 +218,8 @@ impl Record {
     /// passed.
     pub fn reason_after_disposal(&self) -> Owned<Object> {
         let place = self.disposed_at.text();
-        let text = format!(
-            "cancelled because its scope was disposed of at {place}, and the time it was given has passed"
-        );
+        let text =
+            format!("cancelled because its scope was disposed of at {place}, and the time it was given has passed");
         cancellation::detached_cancellation(&text)
     }
 
