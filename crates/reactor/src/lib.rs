@@ -243,10 +243,9 @@ impl Reactor {
         let ready = if timeout == Some(0) {
             self.wait(timeout)
         } else {
-            signals::waiting(true);
+            ticks::wait_begins();
             let ready = self.wait(timeout);
-            signals::waiting(false);
-            ticks::wake();
+            ticks::wait_ended();
             ready
         };
         shared.inbox.disarm();

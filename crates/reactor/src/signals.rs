@@ -9,7 +9,7 @@
 //!
 //! The table is process-wide, as dispositions are. It is written on the PHP thread only, with the signal blocked.
 
-use crate::InternalFd;
+use crate::{InternalFd, ticks};
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
@@ -48,8 +48,6 @@ static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 static ENDINGS: AtomicU32 = AtomicU32::new(0);
 /// How many turns have got to some of them.
 static SERVED: AtomicU32 = AtomicU32::new(0);
-/// The reactor is waiting for events.
-static WAITING: AtomicBool = AtomicBool::new(false);
 
 /// Functions that are called around each handler of user code.
 #[derive(Clone, Copy)]
@@ -216,16 +214,6 @@ pub fn restarts(signal: i32) -> bool {
     wanted(signal).is_some_and(|a| a.sa_flags & libc::SA_RESTART != 0)
 }
 
-/// Records whether the reactor waits for events, during which no user code runs.
-pub(crate) fn waiting(on: bool) {
-    WAITING.store(on, Ordering::SeqCst);
-}
-
-/// Returns `true` if it does.
-pub(crate) fn is_waiting() -> bool {
-    WAITING.load(Ordering::SeqCst)
-}
-
 /// Returns `true` if it was sent by this process while user code ran. A signal that a thread sends to its own process was
 /// delivered when `kill(2)` returns.
 ///
@@ -236,7 +224,7 @@ unsafe fn is_from_running_code(info: *const libc::siginfo_t) -> bool {
     unsafe {
         matches!((*info).si_code, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL)
             && (*info).si_pid() == libc::getpid()
-            && !is_waiting()
+            && !ticks::reactor_waits()
     }
 }
 

@@ -7,7 +7,6 @@
 //! ```
 
 use crate::pool::SignalsBlocked;
-use crate::signals;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,18 +15,33 @@ use std::time::Duration;
 
 const STACK_BYTES: usize = 128 * 1024;
 
+/// The reactor waits for events, during which no user code runs.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
 /// The thread sleeps, or is about to.
 static SLEEPS: AtomicBool = AtomicBool::new(false);
 
 /// That thread. Only the PHP thread locks it, so that no fork finds it locked.
 static SLEEPER: Mutex<Option<Thread>> = Mutex::new(None);
 
-/// The reactor does not wait any more.
+/// The reactor is about to wait.
 #[inline]
-pub(crate) fn wake() {
+pub(crate) fn wait_begins() {
+    WAITS.store(true, Ordering::SeqCst);
+}
+
+/// It does not wait any more.
+#[inline]
+pub(crate) fn wait_ended() {
+    WAITS.store(false, Ordering::SeqCst);
     if SLEEPS.load(Ordering::SeqCst) {
         wake_sleeper();
     }
+}
+
+/// Returns `true` while it waits.
+pub(crate) fn reactor_waits() -> bool {
+    WAITS.load(Ordering::SeqCst)
 }
 
 #[cold]
@@ -47,7 +61,7 @@ struct Shared {
 impl Shared {
     fn sleep_while_reactor_waits(&self) {
         SLEEPS.store(true, Ordering::SeqCst);
-        while SLEEPS.load(Ordering::SeqCst) && signals::is_waiting() && !self.stop.load(Ordering::Acquire) {
+        while SLEEPS.load(Ordering::SeqCst) && reactor_waits() && !self.stop.load(Ordering::Acquire) {
             thread::park();
         }
         SLEEPS.store(false, Ordering::SeqCst);
