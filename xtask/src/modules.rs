@@ -68,10 +68,11 @@ fn split(path: &str, is_module: impl Fn(&str) -> bool) -> (&str, &str) {
 /// The modules that one uses, by their places in the list of all, and what it names of each.
 pub type Uses<'a> = BTreeMap<usize, Vec<&'a str>>;
 
-/// Returns what each module uses. What one has imported, and others name by its path in there, is a use of who has defined it.
-pub fn uses<'a>(modules: &'a [Module]) -> Vec<Uses<'a>> {
+/// Returns a function that finds what a path names: the module that defines it, and its path there; `None` for what is in another
+/// crate. What a module has imported, and others name by its path in there, is an item of who has defined it.
+pub fn definitions(modules: &[Module]) -> impl Fn(&str) -> Option<(usize, String)> {
     let at: BTreeMap<&str, usize> = modules.iter().enumerate().map(|(at, module)| (&*module.name, at)).collect();
-    let owner = |path: &str| {
+    move |path| {
         let mut path = path.to_owned();
         while !path.starts_with(ELSEWHERE) {
             let (module, rest) = split(&path, |module| at.contains_key(module));
@@ -80,15 +81,20 @@ pub fn uses<'a>(modules: &'a [Module]) -> Vec<Uses<'a>> {
             match modules[found].imports.get(first) {
                 Some(import) if more.is_empty() && *import != path => path = import.clone(),
                 Some(import) if *import != path => path = format!("{import}::{more}"),
-                _ => return Some(found),
+                _ => return Some((found, path)),
             }
         }
         None
-    };
+    }
+}
+
+/// Returns what each module uses.
+pub fn uses<'a>(modules: &'a [Module]) -> Vec<Uses<'a>> {
+    let definition = definitions(modules);
     let of = |(own, module): (usize, &'a Module)| {
         let mut uses = Uses::new();
         for path in &module.paths {
-            if let Some(used) = owner(path).filter(|used| *used != own) {
+            if let Some((used, _)) = definition(path).filter(|(used, _)| *used != own) {
                 uses.entry(used).or_default().push(path);
             }
         }
@@ -194,6 +200,10 @@ impl<'a> Reader<'a> {
             at += 1;
         }
         let path = path.unwrap_or_default();
+        // A macro that is exported is named by the root, wherever it is defined.
+        if path.len() == 1 && self.words.get(at) == Some(&"!") && self.words.get(at + 1) != Some(&"=") {
+            return at;
+        }
         let mut name = path.last().map(String::as_str);
         if self.words.get(at) == Some(&"as") {
             name = self.words.get(at + 1).copied();

@@ -1,19 +1,30 @@
 //! Arrays.
 
-use crate::{Owned, Shared, Str, Value, c, shared::WithCount, sys};
+use crate::{Array, Owned, Shared, Str, Value, ValueCell, declare, shared::WithCount, sys};
 use std::{
-    ffi::{CStr, c_void},
+    ffi::{CStr, c_char, c_void},
     mem::ManuallyDrop,
     ptr::NonNull,
 };
 
-/// A PHP array.
-pub type Array = Shared<sys::HashTable>;
+declare! {
+    // What is returned is a value of the array's, or null. Code that changes an array must know that nothing of it is borrowed, and so
+    // calls functions that are not safe.
+    safe fn _zend_new_array(room: u32) -> Owned<Array>;
+    safe fn zend_array_dup(array: &Array) -> Owned<Array>;
+    safe fn spindle_table_is_uncounted(array: &Array) -> bool;
+    unsafe fn spindle_table_copy_uncounted(array: &Array) -> Owned<Array>;
+    safe fn zend_hash_index_find(array: &Array, index: u64) -> Option<&Value>;
+    safe fn zend_hash_find<'a>(array: &'a Array, key: &Str) -> Option<&'a Value>;
+    unsafe fn zend_hash_str_find(array: &Array, key: *const c_char, length: usize) -> Option<&Value>;
+    safe fn spindle_table_bucket(array: &Array, place: u32) -> Option<&Value>;
+    pub(crate) safe fn spindle_table_find<'a>(array: &'a Array, key: &Str) -> Option<&'a ValueCell>;
+}
 
 impl Shared<sys::HashTable> {
     /// Returns a new array with room for this many values.
     pub fn new(room: usize) -> Owned<Array> {
-        c::_zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
+        _zend_new_array(u32::try_from(room).unwrap_or(u32::MAX))
     }
 
     /// Returns a new list of these values.
@@ -63,7 +74,7 @@ impl Shared<sys::HashTable> {
 
     /// Returns a copy with the same values.
     pub fn duplicate(&self) -> Owned<Array> {
-        c::zend_array_dup(self)
+        zend_array_dup(self)
     }
 
     /// Returns the number of values.
@@ -83,23 +94,23 @@ impl Shared<sys::HashTable> {
 
     /// Returns the value with this integer key.
     pub fn at(&self, index: u64) -> Option<&Value> {
-        c::zend_hash_index_find(self, index)
+        zend_hash_index_find(self, index)
     }
 
     /// Returns the value with this key, which is not numeric.
     pub fn get(&self, key: &Str) -> Option<&Value> {
-        c::zend_hash_find(self, key)
+        zend_hash_find(self, key)
     }
 
     /// Returns the value with this text, which is not numeric, as its key.
     pub fn get_text(&self, key: &[u8]) -> Option<&Value> {
         // SAFETY: pointer and length of a live slice.
-        unsafe { c::zend_hash_str_find(self, key.as_ptr().cast(), key.len()) }
+        unsafe { zend_hash_str_find(self, key.as_ptr().cast(), key.len()) }
     }
 
     /// Returns the values in the array's order, and undefined ones for those that were removed.
     pub(crate) fn all_places(&self) -> impl Iterator<Item = &Value> {
-        (0..).map_while(|place| c::spindle_table_bucket(self, place))
+        (0..).map_while(|place| spindle_table_bucket(self, place))
     }
 
     /// Returns the pointers in a table of the engine, such as its functions and classes.
@@ -218,7 +229,7 @@ impl Owned<Array> {
     /// Adds a string with this key, which the array does not have, and which is not the text of an integer. The array must not
     /// be shared.
     pub fn add_name(&mut self, key: &Str, text: &[u8]) {
-        debug_assert!(c::zend_hash_find(self, key).is_none(), "the key is new");
+        debug_assert!(zend_hash_find(self, key).is_none(), "the key is new");
         // SAFETY: our own array, a live string; pointer and length of a text, which is copied.
         unsafe { sys::spindle_table_add_text(self.as_raw(), key.as_raw().cast(), text.as_ptr().cast(), text.len()) };
     }
@@ -254,7 +265,7 @@ pub struct Template {
 impl Template {
     /// Returns it for an array. Copies take least time if all strings in it are [interned](Str::interned).
     pub fn new(array: Owned<Array>) -> Template {
-        let is_uncounted = c::spindle_table_is_uncounted(&array);
+        let is_uncounted = spindle_table_is_uncounted(&array);
         Template { array, is_uncounted }
     }
 
@@ -262,7 +273,7 @@ impl Template {
     pub fn copy(&self) -> Owned<Array> {
         if self.is_uncounted {
             // SAFETY: that was found out of this array, which nothing can change.
-            unsafe { c::spindle_table_copy_uncounted(&self.array) }
+            unsafe { spindle_table_copy_uncounted(&self.array) }
         } else {
             self.array.duplicate()
         }

@@ -1,26 +1,23 @@
 //! Functions and methods of this module that PHP code calls.
 
 use crate::{
-    Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Value, ValueCell, c, exception::c_text, sys,
-    text::OwnedText, zeroed,
+    Array, Class, Frame, Instance, Object, ObjectClass, State, Str, Text, Thrown, Value, ValueCell, declare, engine,
+    exception::c_text, sys, text::OwnedText, zeroed,
 };
 use std::{cell::Cell, ffi::CString, ops::Deref, ptr};
 
-/// The C code of an internal function. It is called with the frame and a place for the result, which contains null.
-pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
-
-/// Proof that an exception was thrown: it is in flight, and the running code has to return.
-#[derive(Debug)]
-#[must_use]
-pub struct Thrown(());
-
-impl Thrown {
-    /// States that an exception is in flight.
-    #[inline(always)]
-    pub fn is_in_flight() -> Thrown {
-        debug_assert!(crate::exception::is_in_flight());
-        Thrown(())
-    }
+declare! {
+    // What arguments are converted to, and what is thrown for the function that is being called.
+    safe fn zend_parse_arg_long_slow(value: &Value, long: &mut i64, number: u32) -> bool;
+    safe fn zend_parse_arg_double_slow(value: &Value, double: &mut f64, number: u32) -> bool;
+    safe fn zend_parse_arg_bool_slow(value: &Value, truth: &mut bool, number: u32) -> bool;
+    safe fn zend_wrong_parameters_count_error(least: u32, most: u32);
+    safe fn zend_wrong_parameter_class_error(number: u32, class: Text<'_>, value: &Value);
+    safe fn zend_wrong_parameter_class_or_null_error(number: u32, class: Text<'_>, value: &Value);
+    safe fn zend_wrong_callback_error(number: u32, error: OwnedText);
+    safe fn zend_wrong_callback_or_null_error(number: u32, error: OwnedText);
+    safe fn spindle_closure_resolve(callable: &Value, callee: &Cell<sys::zend_fcall_info_cache>) -> bool;
+    safe fn spindle_argument_error(number: u32, is_type: bool, message: Text<'_>);
 }
 
 /// The result of a function, unless it has thrown.
@@ -102,7 +99,7 @@ impl Call {
 fn wrong_count(least: u32, most: u32) -> Thrown {
     // The engine's value for "any number".
     let most = if most == u32::MAX { -1 } else { most as i32 };
-    c::zend_wrong_parameters_count_error(least, most as u32);
+    zend_wrong_parameters_count_error(least, most as u32);
     Thrown::is_in_flight()
 }
 
@@ -143,7 +140,7 @@ impl<'a> Arguments<'a> {
             return Ok(long);
         }
         let mut long = 0;
-        if c::zend_parse_arg_long_slow(value, &mut long, number) {
+        if zend_parse_arg_long_slow(value, &mut long, number) {
             Ok(long)
         } else {
             Err(wrong_type(number, sys::Z_EXPECTED_LONG, value))
@@ -170,7 +167,7 @@ impl<'a> Arguments<'a> {
             return Ok(Some(double));
         }
         let mut double = 0.0;
-        if c::zend_parse_arg_double_slow(value, &mut double, number) {
+        if zend_parse_arg_double_slow(value, &mut double, number) {
             Ok(Some(double))
         } else {
             Err(wrong_type(number, sys::Z_EXPECTED_DOUBLE_OR_NULL, value))
@@ -187,7 +184,7 @@ impl<'a> Arguments<'a> {
         if truth || value.type_number() == sys::IS_FALSE {
             return Ok(truth);
         }
-        if c::zend_parse_arg_bool_slow(value, &mut truth, number) {
+        if zend_parse_arg_bool_slow(value, &mut truth, number) {
             Ok(truth)
         } else {
             Err(wrong_type(number, sys::Z_EXPECTED_BOOL, value))
@@ -230,9 +227,8 @@ impl<'a> Arguments<'a> {
     /// `TypeError`.
     pub fn iterable(&self, number: u32) -> Result<&'a Value, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
-        let is_traversable = |object: &Object| {
-            object.is_a(crate::engine::iterator_class()) || object.is_a(crate::engine::aggregate_class())
-        };
+        let is_traversable =
+            |object: &Object| object.is_a(engine::iterator_class()) || object.is_a(engine::aggregate_class());
         if value.as_array().is_some() || value.as_object().is_some_and(is_traversable) {
             return Ok(value);
         }
@@ -268,7 +264,7 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// `TypeError`.
     pub fn closure(&self, number: u32) -> Result<&'a Object, Thrown> {
-        self.object(number, crate::engine::closure_class())
+        self.object(number, engine::closure_class())
     }
 
     /// Returns a string or an object.
@@ -297,7 +293,7 @@ impl<'a> Arguments<'a> {
     /// `TypeError`.
     #[inline(always)]
     pub fn resolve(&self, number: u32, call: &Cell<sys::zend_fcall_info_cache>) -> Result<&'a Value, Thrown> {
-        self.resolve_or(number, call, c::zend_wrong_callback_error)
+        self.resolve_or(number, call, zend_wrong_callback_error)
     }
 
     /// Returns a callable, or `None` if none or `null` was passed.
@@ -308,7 +304,7 @@ impl<'a> Arguments<'a> {
         match self.value(number) {
             Some(value) if value.type_number() != sys::IS_NULL => {
                 let call = Cell::new(zeroed());
-                self.resolve_or(number, &call, c::zend_wrong_callback_or_null_error).map(Some)
+                self.resolve_or(number, &call, zend_wrong_callback_or_null_error).map(Some)
             }
             _ => Ok(None),
         }
@@ -322,19 +318,15 @@ impl<'a> Arguments<'a> {
         throw: extern "C" fn(u32, OwnedText),
     ) -> Result<&'a Value, Thrown> {
         let value = self.value(number).unwrap_or(const { &Value::NULL });
-        if c::spindle_closure_resolve(value, call) {
+        if spindle_closure_resolve(value, call) {
             return Ok(value);
         }
-        let mut error = None;
-        if !c::zend_is_callable_ex(value, None, 0, None, call, &mut error) {
+        engine::resolve(value, call).map(|()| value).map_err(|error| {
             if let Some(error) = error {
                 throw(number, error);
             }
-            return Err(Thrown::is_in_flight());
-        }
-        // SAFETY: the place is filled. A temporary function is freed and made again when it is called.
-        unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
-        Ok(value)
+            Thrown::is_in_flight()
+        })
     }
 }
 
@@ -349,9 +341,9 @@ fn wrong_type(number: u32, expected: sys::zend_expected_type, value: &Value) -> 
 fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Thrown {
     let name = CString::new(class.name().as_bytes()).unwrap_or_default();
     if or_null {
-        c::zend_wrong_parameter_class_or_null_error(number, Text::of(&name), value);
+        zend_wrong_parameter_class_or_null_error(number, Text::of(&name), value);
     } else {
-        c::zend_wrong_parameter_class_error(number, Text::of(&name), value);
+        zend_wrong_parameter_class_error(number, Text::of(&name), value);
     }
     Thrown::is_in_flight()
 }
@@ -359,7 +351,7 @@ fn wrong_class(number: u32, class: Class, value: &Value, or_null: bool) -> Throw
 /// Throws a `ValueError` or a `TypeError` about an argument. The text follows "Argument #1 ($name) ".
 #[cold]
 pub fn argument_error(number: u32, is_type: bool, text: &str) -> Thrown {
-    c::spindle_argument_error(number, is_type, Text::of(&c_text(text)));
+    spindle_argument_error(number, is_type, Text::of(&c_text(text)));
     Thrown::is_in_flight()
 }
 

@@ -1,6 +1,6 @@
 //! Classes, functions and extensions.
 
-use crate::{Handler, Object, PhpStatic, Str, Value, c, globals::Table, sys};
+use crate::{Array, Object, PhpStatic, Str, Value, declare, globals::Table, sys};
 use std::{
     cell::Cell,
     ffi::{CStr, c_void},
@@ -8,6 +8,15 @@ use std::{
     ptr::NonNull,
     slice,
 };
+
+declare! {
+    // Classes are read. Linking is for a class that is not linked yet.
+    safe fn instanceof_function_slow(class: Class, other: Class) -> bool;
+    unsafe fn zend_do_link_class(class: Class, parent: Option<&Str>, key: &Str) -> Option<Class>;
+}
+
+/// The C code of an internal function. It is called with the frame and a place for the result, which contains null.
+pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
 
 /// A class.
 #[repr(transparent)]
@@ -51,9 +60,15 @@ impl Class {
         Table::Classes.get().pointers().map(|class| Class(class.cast()))
     }
 
+    /// Returns the methods, by their names in lower case.
+    fn method_table(&self) -> &'static Array {
+        // SAFETY: there as long as the class is.
+        unsafe { Array::borrow(&raw const self.raw().function_table) }.expect("not null")
+    }
+
     /// Returns its methods.
     pub fn methods(self) -> impl Iterator<Item = Function> {
-        Table::Methods(self).get().pointers().map(|function| Function(function.cast()))
+        self.method_table().pointers().map(|function| Function(function.cast()))
     }
 
     /// Returns the class of a live object, which has one.
@@ -87,7 +102,7 @@ impl Class {
 
     /// Returns `true` if it is `other`, or extends or implements it.
     pub fn is_or_extends(self, other: Class) -> bool {
-        self == other || c::instanceof_function_slow(self, other)
+        self == other || instanceof_function_slow(self, other)
     }
 
     /// Returns `true` if its parent, interfaces and traits are resolved, which holds for all classes except during
@@ -103,7 +118,7 @@ impl Class {
             return Some(self);
         }
         // SAFETY: a class that is not linked yet.
-        unsafe { c::zend_do_link_class(self, parent, key) }
+        unsafe { zend_do_link_class(self, parent, key) }
     }
 
     /// Returns its parent; `None` for a class that is not linked yet.
@@ -172,7 +187,7 @@ impl Class {
 
     /// Returns the method with this name in lower case.
     pub fn method(self, name: &[u8]) -> Option<Function> {
-        let found = Table::Methods(self).get().get_text(name)?.as_pointer()?;
+        let found = self.method_table().get_text(name)?.as_pointer()?;
         Some(Function(found.cast()))
     }
 
@@ -180,6 +195,13 @@ impl Class {
     pub fn add_flags(self, flags: u32) {
         // SAFETY: no code borrows it while modules start.
         unsafe { (*self.0.as_ptr()).ce_flags |= flags };
+    }
+}
+
+impl From<Class> for Value {
+    /// Returns the value for a class in the engine's table of classes.
+    fn from(class: Class) -> Value {
+        Value::of_pointer(class.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The engine's table of classes, by their lower-case names, and by other keys during their declaration.
 
-use crate::{Array, Class, Str, Value, c, globals::Table, sys};
+use crate::{Array, Class, Str, Value, array::spindle_table_find, globals::Table, sys};
 
 fn table() -> &'static Array {
     Table::Classes.get()
@@ -17,7 +17,7 @@ pub fn find(key: &Str) -> Option<Class> {
 
 /// Changes the key of a class. Has no effect if there is no such class, or another class has the new key.
 pub fn change_key(from: &Str, to: &Str) {
-    if let Some(place) = c::spindle_table_find(table(), from) {
+    if let Some(place) = spindle_table_find(table(), from) {
         // SAFETY: a value lies at the beginning of its bucket.
         unsafe { sys::zend_hash_set_bucket_key(table().as_raw(), place.as_raw().cast(), to.as_raw()) };
     }
@@ -29,7 +29,7 @@ pub fn change_key(from: &Str, to: &Str) {
 /// The class lasts as long as the request. What is taken out is one that the engine need not destroy.
 pub unsafe fn replace(key: &Str, class: Option<Class>) -> Option<Class> {
     let before = find(key);
-    match (c::spindle_table_find(table(), key), class) {
+    match (spindle_table_find(table(), key), class) {
         (None, None) => {}
         (None, Some(class)) => {
             // SAFETY: a live table, a live string, and a value as those of this table are.

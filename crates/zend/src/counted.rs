@@ -1,6 +1,5 @@
 //! Reference counting by the engine.
 
-use crate::{Collected, instance::Collect};
 use std::{cell::Cell, mem::ManuallyDrop, ops::Deref, ptr::NonNull};
 
 /// A structure of the engine with a reference count.
@@ -113,19 +112,8 @@ impl<T: Counted> OwnedCell<T> {
 
     /// Returns the reference, which remains the cell's.
     #[inline(always)]
-    fn peek(&self) -> Option<ManuallyDrop<Owned<T>>> {
+    pub(crate) fn peek(&self) -> Option<ManuallyDrop<Owned<T>>> {
         self.0.get().map(Owned).map(ManuallyDrop::new)
-    }
-
-    /// Adds the structure for the cycle collector. No reference count changes meanwhile, because the collector has
-    /// modified the counts.
-    pub(crate) fn collect(&self, values: &mut Collected)
-    where
-        T: Collect,
-    {
-        if let Some(held) = self.peek() {
-            held.collect(values);
-        }
     }
 
     /// Stores a reference, and returns the previous one.

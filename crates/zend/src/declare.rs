@@ -1,4 +1,12 @@
 //! Declarations of C functions that are compared with the headers of the present PHP.
+//!
+//! The types express what C expects: `&Object`, `&Str`, `&Array` and `&Value` are pointers to live structures, `Owned` is a pointer
+//! with a reference that is passed on, and an `Option` of these is null for `None`. A function is declared `safe` if it is sound for
+//! all arguments that these types allow, on the PHP thread; the comment before a group of functions says why. All others are called
+//! through `sys`.
+//!
+//! A function may be safe and yet run PHP code, throw or bail out (see the crate's documentation). It must not write to a `&Value`
+//! argument: arguments that are written to are `&mut`, or structures of the engine, which are cells.
 
 /// The sizes of a function's parameters and result.
 #[doc(hidden)]

@@ -1,15 +1,69 @@
 //! Functions and state of the engine: its classes, calls of PHP code, interrupts, warnings.
 
 use crate::{
-    Class, Frame, Function, Object, Owned, Str, Text, Thrown, Value, c,
-    exception::c_text,
+    Class, Frame, Function, Object, Owned, Str, Text, Thrown, Value, declare,
+    exception::{self, c_text},
     globals::{self, Global, Table},
     sys,
+    text::OwnedText,
+    zeroed,
 };
 use std::{
+    cell::Cell,
     ffi::{CStr, c_int, c_void},
     mem::{ManuallyDrop, offset_of},
 };
+
+// SAFETY: these variables have these types; the classes are set before modules start. The function never returns, which a function
+// pointer's type cannot express.
+unsafe extern "C" {
+    safe static std_object_handlers: Global<sys::zend_object_handlers>;
+    safe static sapi_module: Global<sys::sapi_module_struct>;
+    safe static zend_ce_closure: Global<Option<Class>>;
+    safe static zend_ce_throwable: Global<Option<Class>>;
+    safe static zend_ce_stringable: Global<Option<Class>>;
+    safe static zend_ce_weakref: Global<Option<Class>>;
+    safe static zend_ce_aggregate: Global<Option<Class>>;
+    safe static zend_ce_iterator: Global<Option<Class>>;
+    safe static zend_ce_countable: Global<Option<Class>>;
+    safe static zend_ce_value_error: Global<Option<Class>>;
+
+    safe fn spindle_bailout() -> !;
+}
+
+declare! {
+    // Frames are of calls in progress. Texts are copied; callbacks are functions of this module. What is written is a place without a
+    // counted value.
+    safe fn php_check_open_basedir_ex(path: Text<'_>, warns: c_int) -> c_int;
+    safe fn zend_is_callable_ex(
+        callable: &Value,
+        object: Option<&Object>,
+        flags: u32,
+        name: Option<&mut Option<Owned<Str>>>,
+        callee: &Cell<sys::zend_fcall_info_cache>,
+        error: &mut Option<OwnedText>,
+    ) -> bool;
+    safe fn object_init_ex(object: &mut Value, class: Class) -> c_int;
+    safe fn spindle_weak_target(reference: &Object, target: &mut Value);
+    safe fn spindle_backtrace(result: &mut Value, frame: Frame, options: c_int, limit: c_int);
+    safe fn spindle_running_vm_stack() -> sys::spindle_vm_stack;
+    safe fn spindle_vm_interrupt_set();
+    safe fn spindle_warning_at(file: Option<&Str>, line: u32, text: Text<'_>);
+    safe fn spindle_warning_here(file: Option<&Str>, line: u32, text: Text<'_>);
+    safe fn spindle_report_at(file: Text<'_>, line: u32, text: Text<'_>, reporting: c_int);
+    safe fn spindle_print(text: &Str);
+    safe fn spindle_output_begin(with_handlers: bool);
+    safe fn spindle_output_is_shared() -> bool;
+    safe fn zend_observer_error_register(observer: ErrorObserver);
+    #[allow(improper_ctypes, reason = "C passes the `Vec` on, and does not read it")]
+    safe fn spindle_each_engine_extension(
+        each: for<'a> extern "C" fn(&'a mut Vec<String>, Text<'a>),
+        names: &mut Vec<String>,
+    );
+    safe fn spindle_base_frame_enter() -> bool;
+    safe fn spindle_base_frame_leave();
+    safe fn spindle_call_observers(executor: usize) -> u32;
+}
 
 /// Returns the class in a global variable of the engine, which is set before modules start.
 #[inline(always)]
@@ -20,47 +74,47 @@ fn class_in(global: &Global<Option<Class>>) -> Class {
 /// Returns the class `Closure`.
 #[inline(always)]
 pub fn closure_class() -> Class {
-    class_in(&c::zend_ce_closure)
+    class_in(&zend_ce_closure)
 }
 
 /// Returns the interface `Throwable`.
 pub fn throwable_class() -> Class {
-    class_in(&c::zend_ce_throwable)
+    class_in(&zend_ce_throwable)
 }
 
 /// Returns the interface `Stringable`.
 pub fn stringable_class() -> Class {
-    class_in(&c::zend_ce_stringable)
+    class_in(&zend_ce_stringable)
 }
 
 /// Returns the class `WeakReference`.
 pub fn weak_reference_class() -> Class {
-    class_in(&c::zend_ce_weakref)
+    class_in(&zend_ce_weakref)
 }
 
 /// Returns the interface `IteratorAggregate`.
 pub fn aggregate_class() -> Class {
-    class_in(&c::zend_ce_aggregate)
+    class_in(&zend_ce_aggregate)
 }
 
 /// Returns the interface `Iterator`.
 pub fn iterator_class() -> Class {
-    class_in(&c::zend_ce_iterator)
+    class_in(&zend_ce_iterator)
 }
 
 /// Returns the interface `Countable`.
 pub fn countable_class() -> Class {
-    class_in(&c::zend_ce_countable)
+    class_in(&zend_ce_countable)
 }
 
 /// Returns the class `ValueError`.
 pub fn value_error_class() -> Class {
-    class_in(&c::zend_ce_value_error)
+    class_in(&zend_ce_value_error)
 }
 
 /// Returns a copy of the present handlers of objects of PHP classes.
 pub fn standard_handlers() -> sys::zend_object_handlers {
-    c::std_object_handlers.read(|handlers| *handlers)
+    std_object_handlers.read(|handlers| *handlers)
 }
 
 /// Calls a callable with these arguments. Returns its result, or `Value::UNDEF` if an exception was thrown.
@@ -74,14 +128,21 @@ pub fn call(callable: &Value, arguments: &mut [Value]) -> Value {
 
 /// Returns `true` if the value can be called.
 pub fn is_callable(value: &Value) -> bool {
+    resolve(value, &Cell::new(zeroed())).is_ok()
+}
+
+/// Resolves a callable into `call`. Its function is null if the engine creates one for each call.
+///
+/// # Errors
+/// It is none, for this reason; `None` if that was thrown.
+pub(crate) fn resolve(callable: &Value, call: &Cell<sys::zend_fcall_info_cache>) -> Result<(), Option<OwnedText>> {
     let mut error = None;
-    let call = std::cell::Cell::new(crate::zeroed());
-    let is_one = c::zend_is_callable_ex(value, None, 0, None, &call, &mut error);
-    if is_one {
-        // SAFETY: the place is filled. A temporary function is freed and made again when it is called.
-        unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
+    if !zend_is_callable_ex(callable, None, 0, None, call, &mut error) {
+        return Err(error);
     }
-    is_one
+    // SAFETY: the place is filled. A temporary function is freed and made again when it is called.
+    unsafe { sys::zend_release_fcall_info_cache(call.as_ptr()) };
+    Ok(())
 }
 
 /// Calls a method of an object with these arguments. Returns its result, or `Value::UNDEF` if an exception was thrown.
@@ -118,25 +179,25 @@ pub fn evaluate(code: &str, name: &CStr) -> Result<Value, Thrown> {
     let mut result = Value::NULL;
     // SAFETY: terminated texts, the length of the first one, and a place for the result.
     unsafe { sys::zend_eval_stringl(code.as_ptr(), code.count_bytes(), result.as_mut_raw(), name.as_ptr()) };
-    if globals::exception().is_empty() { Ok(result) } else { Err(Thrown::is_in_flight()) }
+    if !exception::is_in_flight() { Ok(result) } else { Err(Thrown::is_in_flight()) }
 }
 
 /// Requests an interrupt: the engine stops PHP code between two instructions as soon as possible.
 #[inline(always)]
 pub fn request_interrupt() {
-    c::spindle_vm_interrupt_set();
+    spindle_vm_interrupt_set();
 }
 
 /// Raises a warning at a file and line; without a file at the position of the running code.
 pub fn warn_at(file: Option<&Str>, line: u32, text: &CStr) {
-    c::spindle_warning_at(file, line, Text::of(text));
+    spindle_warning_at(file, line, Text::of(text));
 }
 
 /// Displays and logs a warning at a file and line as PHP does, if this level of error reporting (`E_…`) includes it. The error
 /// handler of user code is not called.
 pub fn report_at(file: &str, line: u32, text: &str, reporting: i32) {
     let (file, text) = (c_text(file), c_text(text));
-    c::spindle_report_at(Text::of(&file), line, Text::of(&text), reporting);
+    spindle_report_at(Text::of(&file), line, Text::of(&text), reporting);
 }
 
 /// A function that is called at each error, warning and notice: its kind (`E_…`), file, line and message.
@@ -144,19 +205,19 @@ pub type ErrorObserver = extern "C" fn(c_int, Option<&Str>, u32, Option<&Str>);
 
 /// Registers a function that is called at each error before it is handled. At module start.
 pub fn observe_errors(observer: ErrorObserver) {
-    c::zend_observer_error_register(observer);
+    zend_observer_error_register(observer);
 }
 
 /// Raises a warning at the position of the running code; at this file and line if none runs.
 pub fn warn_here(file: Option<&Str>, line: u32, text: &CStr) {
-    c::spindle_warning_here(file, line, Text::of(text));
+    spindle_warning_here(file, line, Text::of(text));
 }
 
 /// Prints a text, through output buffers.
 pub fn print(text: &str) {
     let text = ManuallyDrop::new(Str::new(text));
     // Output handlers may run PHP code and bail out: then the text is the heap's.
-    c::spindle_print(&text);
+    spindle_print(&text);
     drop(ManuallyDrop::into_inner(text));
 }
 
@@ -182,7 +243,7 @@ pub fn setting_entry(name: &CStr) -> Option<&'static sys::zend_ini_entry> {
 
 /// Returns the name of the SAPI.
 pub fn sapi_name() -> &'static CStr {
-    let name = c::sapi_module.read(|sapi| sapi.name);
+    let name = sapi_module.read(|sapi| sapi.name);
     // SAFETY: a terminated text, which the SAPI keeps.
     unsafe { CStr::from_ptr(name) }
 }
@@ -201,7 +262,7 @@ pub fn script_path() -> Option<String> {
 
 /// Returns `true` if the setting `open_basedir` lets this file be opened.
 pub fn may_open(path: &CStr) -> bool {
-    c::php_check_open_basedir_ex(Text::of(path), 0) == 0
+    php_check_open_basedir_ex(Text::of(path), 0) == 0
 }
 
 /// Returns `true` if there is a global variable of this name.
@@ -258,7 +319,7 @@ pub fn guarded<F: FnOnce()>(body: F) -> bool {
 
 /// Bails out: continues at the innermost place that catches bailouts.
 pub fn bail_out() -> ! {
-    c::spindle_bailout()
+    spindle_bailout()
 }
 
 /// A position of the engine's stack of frames.
@@ -267,7 +328,7 @@ pub struct VmStack(sys::spindle_vm_stack);
 impl VmStack {
     /// Returns the present position.
     pub fn current() -> VmStack {
-        VmStack(c::spindle_running_vm_stack())
+        VmStack(spindle_running_vm_stack())
     }
 
     /// Returns it as C has it.
@@ -287,12 +348,12 @@ impl VmStack {
 
 /// Makes the present output buffers, or none, those of the request, before any of its code runs.
 pub fn begin_output(with_handlers: bool) {
-    c::spindle_output_begin(with_handlers);
+    spindle_output_begin(with_handlers);
 }
 
 /// Returns `true` if the request has begun with output buffers.
 pub fn is_output_shared() -> bool {
-    c::spindle_output_is_shared()
+    spindle_output_is_shared()
 }
 
 /// Returns the names of the files of the engine's own extensions (`zend_extension`), without their folders.
@@ -301,17 +362,17 @@ pub fn engine_extensions() -> Vec<String> {
         names.extend(path.get().to_string_lossy().rsplit('/').next().map(str::to_owned));
     }
     let mut names = Vec::new();
-    c::spindle_each_engine_extension(add, &mut names);
+    spindle_each_engine_extension(add, &mut names);
     names
 }
 
 /// Runs `what`, which may take the exceptions of the code that it calls, even where no code is running, as after the script's own:
 /// without a frame, the engine immediately reports each exception as uncaught.
 pub fn in_a_frame(what: impl FnOnce()) {
-    let is_entered = c::spindle_base_frame_enter();
+    let is_entered = spindle_base_frame_enter();
     what();
     if is_entered {
-        c::spindle_base_frame_leave();
+        spindle_base_frame_leave();
     }
 }
 
@@ -328,14 +389,14 @@ pub struct CallObservers {
 
 /// Returns how calls are observed, with `executor` as the executor.
 pub fn call_observers(executor: usize) -> CallObservers {
-    let bits = c::spindle_call_observers(executor);
+    let bits = spindle_call_observers(executor);
     CallObservers { executor: bits & 1 != 0, internal_calls: bits & 2 != 0, functions: bits & 4 != 0 }
 }
 
 /// Returns the object that a `WeakReference` refers to, if it still exists.
 pub fn weak_target(reference: &Object) -> Value {
     let mut result = Value::NULL;
-    c::spindle_weak_target(reference, &mut result);
+    spindle_weak_target(reference, &mut result);
     result
 }
 
@@ -345,7 +406,7 @@ pub fn weak_target(reference: &Object) -> Value {
 /// The class cannot be instantiated (it is abstract, or the like).
 pub fn new_object(class: Class) -> Result<Owned<Object>, Thrown> {
     let mut value = Value::UNDEF;
-    let made = c::object_init_ex(&mut value, class);
+    let made = object_init_ex(&mut value, class);
     match value.as_object() {
         Some(object) if made == sys::SUCCESS => Ok(Owned::of(object)),
         _ => Err(Thrown::is_in_flight()),
@@ -355,7 +416,7 @@ pub fn new_object(class: Class) -> Result<Owned<Object>, Thrown> {
 /// Returns the backtrace from a frame on, as `debug_backtrace()` does.
 pub fn backtrace(frame: Frame, options: i32, limit: i32) -> Value {
     let mut result = Value::UNDEF;
-    c::spindle_backtrace(&mut result, frame, options, limit);
+    spindle_backtrace(&mut result, frame, options, limit);
     result
 }
 

@@ -1,7 +1,45 @@
 //! Exceptions: creating them, throwing them, putting them aside.
 
-use crate::{Class, Frame, Object, Owned, Str, Text, Thrown, c, globals, sys};
+use crate::{Class, Frame, Object, Owned, OwnedCell, Str, Text, declare, globals, sys};
 use std::ffi::CString;
+
+declare! {
+    // A new exception, and one that is thrown, come with a reference. These functions check the class of what they get.
+    safe fn spindle_exception_new(class: Class, message: Text<'_>) -> Owned<Object>;
+    safe fn spindle_exception_apart(class: Class, message: Text<'_>) -> Owned<Object>;
+    safe fn spindle_exception_copy(exception: &Object) -> Owned<Object>;
+    safe fn spindle_throw(exception: Owned<Object>);
+    safe fn spindle_throw_error(message: Text<'_>);
+    safe fn spindle_exits();
+    safe fn spindle_exception_position<'a>(exception: &'a Object, file: &mut Option<&'a Str>) -> u32;
+    safe fn spindle_exception_set_position(exception: &Object, file: &Str, line: u32);
+    safe fn spindle_exception_message(exception: &Object) -> Option<&Str>;
+    safe fn spindle_exception_previous(exception: &Object) -> Option<&Object>;
+    safe fn spindle_exception_replace_previous(exception: &Object, previous: Option<&Object>);
+    safe fn zend_exception_set_previous(exception: &Object, previous: Owned<Object>);
+    safe fn spindle_enter_frame();
+    safe fn zend_is_unwind_exit(exception: &Object) -> bool;
+    safe fn zend_is_graceful_exit(exception: &Object) -> bool;
+}
+
+globals::cells! {
+    /// Returns the cell of the exception in flight.
+    current: OwnedCell<Object> = exception;
+}
+
+/// Proof that an exception was thrown: it is in flight, and the running code has to return.
+#[derive(Debug)]
+#[must_use]
+pub struct Thrown(());
+
+impl Thrown {
+    /// States that an exception is in flight.
+    #[inline(always)]
+    pub fn is_in_flight() -> Thrown {
+        debug_assert!(is_in_flight());
+        Thrown(())
+    }
+}
 
 /// How many steps of a chain of previous exceptions are followed, since it may be circular.
 pub const CHAIN: usize = 100;
@@ -13,18 +51,18 @@ pub fn c_text(text: &str) -> CString {
 
 /// Returns a new exception of this class, with the position of the running code.
 pub fn new(class: Class, message: &str) -> Owned<Object> {
-    c::spindle_exception_new(class, Text::of(&c_text(message)))
+    spindle_exception_new(class, Text::of(&c_text(message)))
 }
 
 /// Returns a new exception of this class without a position and a trace, for exceptions that no running code has
 /// caused.
 pub fn detached(class: Class, message: &str) -> Owned<Object> {
-    c::spindle_exception_apart(class, Text::of(&c_text(message)))
+    spindle_exception_apart(class, Text::of(&c_text(message)))
 }
 
 /// Throws an exception in the running code.
 pub fn throw(exception: Owned<Object>) -> Thrown {
-    c::spindle_throw(exception);
+    spindle_throw(exception);
     Thrown::is_in_flight()
 }
 
@@ -37,19 +75,19 @@ pub fn throw_new(class: Class, message: &str) -> Thrown {
 /// Throws an `Error`.
 #[cold]
 pub fn throw_error(message: &str) -> Thrown {
-    c::spindle_throw_error(Text::of(&c_text(message)));
+    spindle_throw_error(Text::of(&c_text(message)));
     Thrown::is_in_flight()
 }
 
 /// Returns `true` if an exception is in flight.
 #[inline(always)]
 pub fn is_in_flight() -> bool {
-    !globals::exception().is_empty()
+    !current().is_empty()
 }
 
 /// Returns a reference to the exception in flight.
 pub fn in_flight() -> Option<Owned<Object>> {
-    globals::exception().get()
+    current().get()
 }
 
 /// Takes the exception in flight out of the engine.
@@ -60,22 +98,22 @@ pub fn take() -> Option<Owned<Object>> {
 /// Replaces the exception in flight by another one, or none, and returns the previous one. Does nothing else: to throw
 /// an exception, see [`throw`].
 pub fn put(exception: Option<Owned<Object>>) -> Option<Owned<Object>> {
-    globals::exception().replace(exception)
+    current().replace(exception)
 }
 
 /// Returns `true` if the exception is the engine's for `exit`.
 pub fn is_exit(exception: &Object) -> bool {
-    c::zend_is_unwind_exit(exception) || c::zend_is_graceful_exit(exception)
+    zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception)
 }
 
 /// Returns `true` if the exception is the engine's for leaving a generator or a fiber that is destroyed.
 pub fn is_graceful_exit(exception: &Object) -> bool {
-    c::zend_is_graceful_exit(exception)
+    zend_is_graceful_exit(exception)
 }
 
 /// Ends the running code as by `exit`.
 pub fn throw_exit() {
-    c::spindle_exits();
+    spindle_exits();
 }
 
 /// Returns `true` if `exit` is in flight.
@@ -124,7 +162,7 @@ pub fn contained(what: impl FnOnce()) {
 
 /// Makes the innermost frame handle the exception in flight, if that frame is PHP code.
 pub fn enter_frame() {
-    c::spindle_enter_frame();
+    spindle_enter_frame();
 }
 
 /// Returns the instruction that was to be executed when the exception in flight was thrown.
@@ -139,17 +177,17 @@ pub fn set_instruction_before(instruction: *const sys::zend_op) {
 
 /// Appends an exception to the chain of another one's previous exceptions.
 pub fn set_last_previous(exception: &Object, previous: Owned<Object>) {
-    c::zend_exception_set_previous(exception, previous);
+    zend_exception_set_previous(exception, previous);
 }
 
 /// Replaces the previous exception by another one, or none.
 pub fn replace_previous(exception: &Object, previous: Option<&Object>) {
-    c::spindle_exception_replace_previous(exception, previous);
+    spindle_exception_replace_previous(exception, previous);
 }
 
 /// Returns the previous exception.
 pub fn previous(exception: &Object) -> Option<&Object> {
-    c::spindle_exception_previous(exception)
+    spindle_exception_previous(exception)
 }
 
 /// Returns an exception and the chain of its previous ones.
@@ -160,7 +198,7 @@ pub fn chain(exception: &Object) -> impl Iterator<Item = &Object> {
 /// Returns the file, if there is one, and the line where an exception was created; `None` if no code ran there.
 pub fn position(exception: &Object) -> Option<(Option<&Str>, u32)> {
     let mut file = None;
-    let line = c::spindle_exception_position(exception, &mut file);
+    let line = spindle_exception_position(exception, &mut file);
     (line != 0).then_some((file, line))
 }
 
@@ -169,7 +207,7 @@ pub fn set_position(exception: &Object, file: Option<&Str>, line: u32) {
     if let Some(file) = file
         && position(exception).is_none()
     {
-        c::spindle_exception_set_position(exception, file, line);
+        spindle_exception_set_position(exception, file, line);
     }
 }
 
@@ -198,7 +236,7 @@ pub fn here() -> String {
 
 /// Returns the message of an exception.
 pub fn message_of(exception: &Object) -> String {
-    c::spindle_exception_message(exception).map_or(String::new(), Str::to_text)
+    spindle_exception_message(exception).map_or(String::new(), Str::to_text)
 }
 
 /// Returns `CLASS: message`.
@@ -208,5 +246,5 @@ pub fn text_of(exception: &Object) -> String {
 
 /// Returns a copy of an exception with the same previous one. Runs no PHP code.
 pub fn copy(exception: &Object) -> Owned<Object> {
-    c::spindle_exception_copy(exception)
+    spindle_exception_copy(exception)
 }

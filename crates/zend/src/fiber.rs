@@ -1,7 +1,18 @@
 //! Fiber contexts, by which the engine's fibers and their observers identify a stack of calls.
 
-use crate::{OwnedCell, Shared, Str, c, globals, sys, zeroed};
-use std::ptr;
+use crate::{OwnedCell, Shared, Str, declare, globals, sys, zeroed};
+use std::{cell::Cell, ptr};
+
+declare! {
+    // The observer is a function of this module.
+    safe fn zend_observer_fiber_destroy_notify(context: &FiberContext);
+    safe fn zend_observer_fiber_switch_register(observer: SwitchObserver);
+}
+
+globals::cells! {
+    /// Returns the cell of the context of the running code.
+    current_context: Cell<Option<&'static FiberContext>> = current_fiber_context;
+}
 
 /// A fiber context of the engine.
 pub type FiberContext = Shared<sys::zend_fiber_context>;
@@ -18,7 +29,7 @@ impl Shared<sys::zend_fiber_context> {
     /// Returns the context of the running code, if a request has begun.
     #[inline(always)]
     pub fn current() -> Option<&'static FiberContext> {
-        globals::current_context().get()
+        current_context().get()
     }
 
     /// Reinitialises it as a context in which nothing has run. `kind` is an address that identifies the kind of
@@ -65,7 +76,7 @@ impl Shared<sys::zend_fiber_context> {
     /// Announces to observers that it is destroyed.
     #[inline(always)]
     pub fn announce_end(&self) {
-        c::zend_observer_fiber_destroy_notify(self);
+        zend_observer_fiber_destroy_notify(self);
     }
 }
 
@@ -74,7 +85,7 @@ pub type SwitchObserver = extern "C" fn(&FiberContext, &FiberContext);
 
 /// Registers a function that is called at each switch between contexts, for the rest of the process.
 pub fn observe(observer: SwitchObserver) {
-    c::zend_observer_fiber_switch_register(observer);
+    zend_observer_fiber_switch_register(observer);
 }
 
 impl Default for FiberContext {

@@ -1,9 +1,13 @@
 //! Iterators that `foreach` and the engine's functions use without calling methods.
 
 use crate::instance::from_state;
-use crate::{Class, Instance, Object, Owned, State, Thrown, Value, ValueCell, exception, sys};
+use crate::{Class, Instance, Object, Owned, State, Thrown, Value, ValueCell, declare, exception, sys};
 use std::ffi::c_int;
 use std::ptr::NonNull;
+
+declare! {
+    unsafe fn spindle_class_set_get_iterator(class: Class, get: GetIterator);
+}
 
 /// The state of an iterator over an object of another class. Its own class may have the methods of PHP's `Iterator`, too.
 pub trait ForEach: State {
@@ -37,7 +41,7 @@ pub struct Made(NonNull<sys::zend_object_iterator>);
 /// PHP code that extends it and has another `getIterator()` is iterated over by that.
 pub fn iterate_by<T: ForEach>(class: Class) {
     // SAFETY: a class that is being registered, and the function that the engine calls with its objects.
-    unsafe { crate::c::spindle_class_set_get_iterator(class, get_iterator::<T>) };
+    unsafe { spindle_class_set_get_iterator(class, get_iterator::<T>) };
 }
 
 /// Creates an iterator over an object of a class.

@@ -1,7 +1,17 @@
 //! Frames: calls in progress.
 
-use crate::{Array, Class, Function, Object, Str, Value, ValueCell, c, globals, sys};
-use std::{ffi::c_void, mem::offset_of, ptr::NonNull, slice};
+use crate::{Array, Class, Function, Object, Str, Value, ValueCell, declare, globals, sys};
+use std::{cell::Cell, ffi::c_void, mem::offset_of, ptr::NonNull, slice};
+
+declare! {
+    // The frame is of a call in progress.
+    safe fn zend_get_called_scope(frame: Frame) -> Option<Class>;
+}
+
+globals::cells! {
+    /// Returns the cell of the innermost frame of the running code.
+    current_frame: Cell<Option<Frame>> = current_execute_data;
+}
 
 /// The frame of a call that has not returned.
 #[repr(transparent)]
@@ -56,12 +66,12 @@ impl Frame {
     /// Returns the innermost frame of the running code.
     #[inline(always)]
     pub fn current() -> Option<Frame> {
-        globals::current_frame().get()
+        current_frame().get()
     }
 
     /// Makes this the innermost frame until it is set back. It must be a frame of the running code.
     pub fn set_current(frame: Frame) {
-        globals::current_frame().set(Some(frame));
+        current_frame().set(Some(frame));
     }
 
     /// Returns the engine's pointer.
@@ -139,7 +149,7 @@ impl Frame {
 
     /// Returns the class whose method is called: `static` in that code.
     pub fn called_class(self) -> Option<Class> {
-        c::zend_get_called_scope(self)
+        zend_get_called_scope(self)
     }
 
     /// Returns the number of passed arguments.

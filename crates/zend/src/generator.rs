@@ -1,6 +1,23 @@
 //! Generators.
 
-use crate::{Object, Owned, Thrown, Value, c, exception, sys};
+use crate::{Object, Owned, Thrown, Value, declare, exception, sys};
+
+declare! {
+    // The object is a generator, or the answer says that it is not. What is written is a place without a counted value.
+    safe fn spindle_is_generator(object: &Object) -> bool;
+    safe fn spindle_generator_is_running(generator: &Object) -> bool;
+    safe fn spindle_generator_resume(
+        generator: &Object,
+        value: &Value,
+        result: &mut Value,
+    ) -> sys::spindle_generator_state;
+    safe fn spindle_generator_throw(
+        generator: &Object,
+        exception: &Object,
+        result: &mut Value,
+    ) -> sys::spindle_generator_state;
+    safe fn spindle_generator_end(generator: &Object);
+}
 
 /// A `Generator` object.
 #[repr(transparent)]
@@ -24,7 +41,7 @@ pub enum Resumed {
 impl Generator {
     /// Returns the object as a generator, if it is one.
     pub fn of(object: &Object) -> Option<Generator> {
-        c::spindle_is_generator(object).then(|| Generator(Owned::of(object)))
+        spindle_is_generator(object).then(|| Generator(Owned::of(object)))
     }
 
     /// Returns the object.
@@ -34,21 +51,21 @@ impl Generator {
 
     /// Returns `true` if its code runs, or that of a generator that it delegates to.
     pub fn is_running(&self) -> bool {
-        c::spindle_generator_is_running(&self.0)
+        spindle_generator_is_running(&self.0)
     }
 
     /// Resumes it with the value of its `yield`. If that is undefined, runs it to its first `yield`, unless it has begun.
     #[inline]
     pub fn resume(&self, value: &Value) -> Resumed {
         let mut result = Value::NULL;
-        let state = c::spindle_generator_resume(&self.0, value, &mut result);
+        let state = spindle_generator_resume(&self.0, value, &mut result);
         Resumed::of(state, result)
     }
 
     /// Resumes it by an exception at its `yield`.
     pub fn throw(&self, exception: &Object) -> Resumed {
         let mut result = Value::NULL;
-        let state = c::spindle_generator_throw(&self.0, exception, &mut result);
+        let state = spindle_generator_throw(&self.0, exception, &mut result);
         Resumed::of(state, result)
     }
 
@@ -56,7 +73,7 @@ impl Generator {
     /// runs.
     pub fn end(&self) {
         if !self.is_running() {
-            c::spindle_generator_end(&self.0);
+            spindle_generator_end(&self.0);
         }
     }
 }

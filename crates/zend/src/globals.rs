@@ -1,6 +1,6 @@
 //! The engine's global variables.
 
-use crate::{Array, Class, FiberContext, Frame, Object, OwnedCell, ValueCell, c, sys};
+use crate::{Array, ValueCell, sys};
 use std::{
     cell::{Cell, UnsafeCell},
     mem::offset_of,
@@ -20,9 +20,20 @@ impl<T> Global<T> {
 
     /// Returns the address of the field at this offset.
     #[inline(always)]
-    fn field<F>(&self, distance: usize) -> *mut F {
+    pub(crate) fn field<F>(&self, distance: usize) -> *mut F {
         self.0.get().wrapping_byte_add(distance).cast()
     }
+}
+
+// SAFETY: these variables have these types.
+unsafe extern "C" {
+    pub(crate) safe static executor_globals: Global<sys::zend_executor_globals>;
+    safe static compiler_globals: Global<sys::zend_compiler_globals>;
+    safe static core_globals: Global<sys::php_core_globals>;
+    safe static sapi_globals: Global<sys::sapi_globals_struct>;
+    safe static output_globals: Global<sys::zend_output_globals>;
+    safe static basic_globals: Global<sys::php_basic_globals>;
+    safe static file_globals: Global<sys::php_file_globals>;
 }
 
 macro_rules! globals {
@@ -32,7 +43,7 @@ macro_rules! globals {
         /// `read` must not run other code.
         #[inline(always)]
         pub fn $read<R>(read: impl FnOnce(&sys::$type) -> R) -> R {
-            c::$name.read(read)
+            $name.read(read)
         }
     )*};
 }
@@ -54,27 +65,24 @@ globals! {
     file: php_file_globals = file_globals;
 }
 
-/// Defines functions that return fields of `EG` as cells.
+/// Defines functions that return fields of `EG` as cells. These have the representation of the fields' types, and express what the
+/// engine keeps there.
 macro_rules! cells {
     ($($(#[$attribute:meta])* $visibility:vis $name:ident: $cell:ty = $field:ident;)*) => {$(
         $(#[$attribute])*
         #[inline(always)]
         $visibility fn $name() -> &'static $cell {
-            let field = c::executor_globals.field::<$cell>(offset_of!(sys::zend_executor_globals, $field));
-            // SAFETY: a field of a variable that lasts as long as the process. The cell has the representation of the
-            // field's type, and what the engine keeps there.
+            let distance = std::mem::offset_of!($crate::sys::zend_executor_globals, $field);
+            let field = $crate::globals::executor_globals.field::<$cell>(distance);
+            // SAFETY: a field of a variable that lasts as long as the process, of a type as above.
             unsafe { &*field }
         }
     )*};
 }
 
+pub(crate) use cells;
+
 cells! {
-    /// Returns the cell of the innermost frame of the running code.
-    pub(crate) current_frame: Cell<Option<Frame>> = current_execute_data;
-    /// Returns the cell of the context of the running code.
-    pub(crate) current_context: Cell<Option<&'static FiberContext>> = current_fiber_context;
-    /// Returns the cell of the exception in flight.
-    pub(crate) exception: OwnedCell<Object> = exception;
     /// Returns the cell of the instruction that was to be executed when the exception in flight was thrown.
     pub(crate) instruction_before: Cell<*const sys::zend_op> = opline_before_exception;
     /// Returns the levels of errors that are reported (`E_…`).
@@ -98,8 +106,6 @@ pub(crate) enum Table {
     Settings,
     /// The resources of the request, by their numbers.
     Resources,
-    /// The methods of a class, by their names in lower case.
-    Methods(Class),
     /// Global variables, by their names.
     Variables,
 }
@@ -108,15 +114,14 @@ impl Table {
     /// Returns the table.
     pub fn get(self) -> &'static Array {
         let table = match self {
-            Table::Methods(class) => &raw const class.raw().function_table,
             Table::Classes => compiler(|cg| cg.class_table), // also there while modules start
             Table::Functions => compiler(|cg| cg.function_table), // as well
             Table::Settings => executor(|eg| eg.ini_directives),
             Table::Extensions => &raw mut sys::module_registry,
-            Table::Resources => c::executor_globals.field(offset_of!(sys::zend_executor_globals, regular_list)),
-            Table::Variables => c::executor_globals.field(offset_of!(sys::zend_executor_globals, symbol_table)),
+            Table::Resources => executor_globals.field(offset_of!(sys::zend_executor_globals, regular_list)),
+            Table::Variables => executor_globals.field(offset_of!(sys::zend_executor_globals, symbol_table)),
         };
-        // SAFETY: these tables are there while modules start and requests run, and that of a class as long as the class.
+        // SAFETY: these tables are there while modules start and requests run.
         unsafe { Array::borrow(table) }.expect("the engine has its tables")
     }
 }

@@ -2,14 +2,36 @@
 //! collector.
 
 use crate::{
-    Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, c, engine, exception, sys, zeroed,
+    Array, Class, Counted, Object, Owned, OwnedCell, Shared, Value, ValueCell, declare, engine, exception, sys, zeroed,
 };
 use std::{
     cell::Cell,
+    ffi::{c_int, c_void},
     mem::{ManuallyDrop, offset_of},
     ops::Deref,
     ptr,
+    ptr::NonNull,
 };
+
+declare! {
+    // The buffer holds the values that an object adds for the cycle collector, which the object holds.
+    safe fn _emalloc(size: usize) -> NonNull<c_void>;
+    unsafe fn spindle_object_begin(
+        object: *mut sys::zend_object,
+        class: Class,
+        handlers: *const sys::zend_object_handlers,
+    );
+    unsafe fn spindle_class_set_create(class: Class, create: Create);
+    safe fn zend_objects_destroy_object(object: &Object);
+    safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
+    unsafe fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
+    unsafe fn spindle_gc_use(
+        buffer: &GcBuffer,
+        object: &Object,
+        table: *mut *mut sys::zval,
+        count: *mut c_int,
+    ) -> *mut sys::HashTable;
+}
 
 /// The state of the objects of one class. Mutable parts are in cells, because any code may read them.
 pub trait State: Sized + 'static {
@@ -136,7 +158,7 @@ impl<T: State> ObjectClass<T> {
     pub fn extend_to(&self, class: Class, create: Create) {
         class.add_flags(sys::ZEND_ACC_NOT_SERIALIZABLE);
         // SAFETY: a class that is being registered.
-        unsafe { c::spindle_class_set_create(class, create) };
+        unsafe { spindle_class_set_create(class, create) };
     }
 
     /// Returns the class.
@@ -163,12 +185,12 @@ impl<T: State> ObjectClass<T> {
     pub fn create(&self, class: Class) -> Owned<Instance<T>> {
         let properties = class.raw().default_properties_count as usize;
         let size = size_of::<Instance<T>>() + properties * size_of::<sys::zval>();
-        let this = c::_emalloc(size).cast::<Instance<T>>().as_ptr();
+        let this = _emalloc(size).cast::<Instance<T>>().as_ptr();
         let object = this.wrapping_byte_add(Instance::<T>::OFFSET).cast();
         // SAFETY: our own memory; the state is the first field.
         unsafe { this.cast::<T>().write(T::new(class)) };
         // SAFETY: the memory is as large as the object, whose state comes before the engine's part.
-        unsafe { c::spindle_object_begin(object, class, self.handlers.as_ptr()) };
+        unsafe { spindle_object_begin(object, class, self.handlers.as_ptr()) };
         // SAFETY: just made, with a reference for us.
         unsafe { Owned::from_raw(this) }.expect("not null")
     }
@@ -189,28 +211,28 @@ impl<T: State> Default for ObjectClass<T> {
 pub struct Collected(&'static GcBuffer);
 
 /// The cycle collector's buffer.
-pub(crate) type GcBuffer = Shared<sys::zend_get_gc_buffer>;
+type GcBuffer = Shared<sys::zend_get_gc_buffer>;
 
 impl Collected {
     /// Adds the value in a cell.
     pub fn cell(&mut self, cell: &ValueCell) {
-        cell.collect(self);
+        self.value(&cell.peek());
     }
 
     /// Adds a value.
     pub fn value(&mut self, value: &Value) {
         // SAFETY: a value that the object holds.
-        unsafe { c::spindle_gc_add(self.0, value) };
+        unsafe { spindle_gc_add(self.0, value) };
     }
 
     /// Adds the object in a cell, if there is one.
     pub fn object(&mut self, cell: &OwnedCell<Object>) {
-        cell.collect(self);
+        self.held(cell);
     }
 
     /// Adds the instance in a cell, if there is one.
     pub fn instance<T: State>(&mut self, cell: &OwnedCell<Instance<T>>) {
-        cell.collect(self);
+        self.held(cell);
     }
 
     /// Adds an object to which the state has a reference.
@@ -225,12 +247,19 @@ impl Collected {
 
     /// Adds the array in a cell, if there is one.
     pub fn array(&mut self, cell: &OwnedCell<Array>) {
-        cell.collect(self);
+        self.held(cell);
+    }
+
+    /// Adds the structure in a cell. No reference count changes meanwhile, because the collector has modified the counts.
+    fn held<T: Collect>(&mut self, cell: &OwnedCell<T>) {
+        if let Some(held) = cell.peek() {
+            held.collect(self);
+        }
     }
 }
 
 /// A value or a container that can be added for the cycle collector.
-pub(crate) trait Collect: Counted {
+trait Collect: Counted {
     /// Adds it for the cycle collector.
     fn collect(&self, values: &mut Collected);
 }
@@ -267,7 +296,7 @@ pub(crate) unsafe fn from_state<'a, T: State>(object: *mut sys::zend_object) -> 
 unsafe extern "C" fn destruct<T: State>(object: *mut sys::zend_object) {
     // SAFETY: the engine's own argument.
     let this = unsafe { from_state::<T>(object) };
-    c::zend_objects_destroy_object(this.object()); // first the destructor of a PHP class that extends this one
+    zend_objects_destroy_object(this.object()); // first the destructor of a PHP class that extends this one
     if let Some(destruct) = T::DESTRUCT {
         exception::contained(|| destruct(this));
     }
@@ -290,12 +319,12 @@ unsafe extern "C" fn get_gc<T: State>(
     table: *mut *mut sys::zval,
     count: *mut i32,
 ) -> *mut sys::HashTable {
-    let mut values = Collected(c::zend_get_gc_buffer_create());
+    let mut values = Collected(zend_get_gc_buffer_create());
     // SAFETY: the engine's own argument.
     let this = unsafe { from_state::<T>(object) };
     this.state.collect(&mut values);
     // SAFETY: the caller's places for the answer; and the properties that a class of PHP code below ours declares.
-    unsafe { c::spindle_gc_use(values.0, this.object(), table, count) }
+    unsafe { spindle_gc_use(values.0, this.object(), table, count) }
 }
 
 /// Defines a class, with the function by which the engine creates its objects: `object_class!(CLASS: State =

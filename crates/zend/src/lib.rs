@@ -17,7 +17,6 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 mod array;
-mod c;
 mod call;
 mod class;
 pub mod class_table;
@@ -46,14 +45,15 @@ mod text;
 mod value;
 mod zeroed;
 
-pub use array::{Array, Template};
-pub use call::{Arguments, Call, Handler, Key, PhpResult, Thrown, argument_error};
-pub use class::{Class, Extension, Function};
+pub use array::Template;
+pub use call::{Arguments, Call, Key, PhpResult, argument_error};
+pub use class::{Class, Extension, Function, Handler};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
     DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
     declare_class_extending, declare_class_with_statics, forget_functions, make_functions, run_declared,
 };
+pub use exception::Thrown;
 pub use fiber::FiberContext;
 pub use foreach::{ForEach, iterate_by};
 pub use frame::{Declaration, Frame};
@@ -61,13 +61,10 @@ pub use generator::{Generator, Resumed};
 pub use hooks::{Hook, HookPoint};
 pub use instance::{Collected, Create, Instance, ObjectClass, State};
 pub use list::ValueList;
-pub use object::Object;
 pub use php_static::PhpStatic;
-pub use resource::Resource;
-pub use shared::Shared;
+pub use shared::{Array, Object, Resource, Shared, Str};
 pub use source::SourceFile;
 pub use spindle_php_sys as sys;
-pub use string::Str;
 pub use table::{FreeWatch, NameTable, WeakTable};
 pub use text::Text;
 pub use value::{Kind, Value, ValueCell};

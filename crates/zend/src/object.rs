@@ -1,10 +1,26 @@
 //! Objects.
 
-use crate::{Class, Owned, Shared, Str, Value, c, shared::WithCount, sys};
+use crate::{Class, Object, Owned, Shared, Str, Value, declare, shared::WithCount, sys};
 use std::{ffi::CStr, mem::ManuallyDrop};
 
-/// An object of any class.
-pub type Object = Shared<sys::zend_object>;
+declare! {
+    // What is written are properties, which the engine checks; an object has as many properties as its class declares.
+    unsafe fn spindle_object_property(object: &Object, place: u32) -> &Value;
+    safe fn zend_update_property_ex(scope: Class, object: &Object, name: &Str, value: &Value);
+    safe fn zend_read_property_ex<'a>(
+        scope: Class,
+        object: &'a Object,
+        name: &Str,
+        is_silent: bool,
+        room: &'a mut Value,
+    ) -> &'a Value;
+    safe fn spindle_object_release(object: ManuallyDrop<Owned<Object>>);
+    safe fn spindle_object_skip_destructor(object: &Object);
+    safe fn spindle_object_revive(object: &Object);
+    safe fn spindle_object_abandon(object: &Object);
+    safe fn spindle_object_is_destructed(object: &Object) -> bool;
+    safe fn spindle_object_is_referenced_weakly(object: &Object) -> bool;
+}
 
 impl Shared<sys::zend_object> {
     /// Takes over a reference. `None` for null.
@@ -34,18 +50,18 @@ impl Shared<sys::zend_object> {
             return None;
         }
         // SAFETY: a place that its class has.
-        Some(unsafe { c::spindle_object_property(self, place) })
+        Some(unsafe { spindle_object_property(self, place) })
     }
 
     /// Sets a declared property, as code of `scope` does. Throws if that is not allowed.
     pub fn set_property(&self, scope: Class, name: &CStr, value: &Value) {
-        c::zend_update_property_ex(scope, self, &Str::new(name.to_bytes()), value);
+        zend_update_property_ex(scope, self, &Str::new(name.to_bytes()), value);
     }
 
     /// Returns a copy of a declared property, as code of `scope` reads it.
     pub fn read_property(&self, scope: Class, name: &CStr) -> Value {
         let mut room = Value::UNDEF;
-        c::zend_read_property_ex(scope, self, &Str::new(name.to_bytes()), true, &mut room).dereferenced().clone()
+        zend_read_property_ex(scope, self, &Str::new(name.to_bytes()), true, &mut room).dereferenced().clone()
     }
 
     /// Returns the name of an enum case.
@@ -68,29 +84,29 @@ impl Shared<sys::zend_object> {
 
     /// Prevents its destructor from running.
     pub fn skip_destructor(&self) {
-        c::spindle_object_skip_destructor(self);
+        spindle_object_skip_destructor(self);
     }
 
     /// Lets its destructor run again when the last reference is gone: it has run, and has kept the object.
     pub fn revive(&self) {
-        c::spindle_object_revive(self);
+        spindle_object_revive(self);
     }
 
     /// Prevents any code from running when it is freed, even that of its extension: what it stands for belongs to another process.
     /// Memory and descriptors of the extension stay until this process ends.
     pub fn abandon(&self) {
-        c::spindle_object_abandon(self);
+        spindle_object_abandon(self);
     }
 
     /// Returns `true` if its destructor was called, or must not be. The cycle collector may be about to free it then, even if
     /// it gets references now: a pointer that is no reference must not be made one.
     pub fn is_destructed(&self) -> bool {
-        c::spindle_object_is_destructed(self)
+        spindle_object_is_destructed(self)
     }
 
     /// Returns `true` if a `WeakReference` or a `WeakMap` refers to it: values of maps are released when it is freed.
     pub fn is_referenced_weakly(&self) -> bool {
-        c::spindle_object_is_referenced_weakly(self)
+        spindle_object_is_referenced_weakly(self)
     }
 }
 
@@ -104,6 +120,6 @@ impl PartialEq for Object {
 unsafe impl WithCount for sys::zend_object {
     #[inline(always)]
     fn release(this: ManuallyDrop<Owned<Object>>) {
-        c::spindle_object_release(this);
+        spindle_object_release(this);
     }
 }

@@ -1,9 +1,6 @@
 //! Resources.
 
-use crate::{Shared, globals::Table, sys};
-
-/// A PHP resource: a handle of an extension.
-pub type Resource = Shared<sys::zend_resource>;
+use crate::{Resource, Shared, globals::Table, sys};
 
 impl Shared<sys::zend_resource> {
     /// Calls `with` with the resource of this number, if it still exists.

@@ -45,6 +45,18 @@ impl<T> Shared<T> {
     }
 }
 
+/// A PHP string: bytes, often but not always UTF-8.
+pub type Str = Shared<sys::zend_string>;
+
+/// A PHP array.
+pub type Array = Shared<sys::HashTable>;
+
+/// An object of any class.
+pub type Object = Shared<sys::zend_object>;
+
+/// A PHP resource: a handle of an extension.
+pub type Resource = Shared<sys::zend_resource>;
+
 /// The first fields of reference-counted structures: `zend_refcounted_h`.
 #[repr(C)]
 pub(crate) struct Head {

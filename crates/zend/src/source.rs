@@ -1,7 +1,15 @@
 //! Files that are being compiled.
 
-use crate::{Str, Text, c, sys};
+use crate::{Str, Text, declare, sys};
 use std::{ffi::CStr, marker::PhantomData, mem::offset_of, ptr, ptr::NonNull, slice};
+
+declare! {
+    // There is room for the requested number of bytes, and for the zeros after them that the scanner needs.
+    safe fn spindle_file_room(length: usize) -> NonNull<u8>;
+    safe fn spindle_files_are_recoded() -> bool;
+    safe fn spindle_source_has_grown(bytes: usize);
+    safe fn spindle_parse_error(file: &Str, line: u32, message: Text<'_>);
+}
 
 /// A file that is being compiled.
 #[repr(transparent)]
@@ -73,7 +81,7 @@ pub struct NewText {
 impl NewText {
     /// Returns an empty text that will have this length.
     pub fn new(length: usize) -> NewText {
-        NewText { memory: c::spindle_file_room(length), length, filled: 0 }
+        NewText { memory: spindle_file_room(length), length, filled: 0 }
     }
 
     /// Appends a piece.
@@ -92,16 +100,16 @@ impl NewText {
 /// Returns `true` if files are converted when they are read (`zend.multibyte`), from encodings in which a byte that
 /// PHP's syntax uses can be half of another character.
 pub fn are_recoded() -> bool {
-    c::spindle_files_are_recoded()
+    spindle_files_are_recoded()
 }
 
 /// Sets how many bytes the next compiled text is longer than its source: its `__COMPILER_HALT_OFFSET__` is reduced by
 /// that.
 pub fn set_growth(bytes: usize) {
-    c::spindle_source_has_grown(bytes);
+    spindle_source_has_grown(bytes);
 }
 
 /// Throws a `ParseError` at a line of a file as the compiler does. Bails out if there is no code in which to throw.
 pub fn throw_parse_error(file: &Str, line: u32, message: &CStr) {
-    c::spindle_parse_error(file, line, Text::of(message));
+    spindle_parse_error(file, line, Text::of(message));
 }

@@ -1,10 +1,14 @@
 //! Strings.
 
-use crate::{Owned, Shared, c, shared::WithCount, sys};
+use crate::{Owned, Shared, Str, declare, shared::WithCount, sys};
 use std::{mem::ManuallyDrop, slice};
 
-/// A PHP string: bytes, often but not always UTF-8.
-pub type Str = Shared<sys::zend_string>;
+declare! {
+    // A new string is never null: the engine ends the request rather than that. As many bytes are read as the call says.
+    unsafe fn spindle_string_new(text: *const u8, length: usize, is_lasting: bool) -> Owned<Str>;
+    unsafe fn spindle_string_intern(text: *const u8, length: usize) -> Owned<Str>;
+    safe fn spindle_string_release(string: ManuallyDrop<Owned<Str>>);
+}
 
 impl Shared<sys::zend_string> {
     /// Returns a new string, which is freed at the end of the request at the latest.
@@ -22,12 +26,12 @@ impl Shared<sys::zend_string> {
     pub fn interned(text: impl AsRef<[u8]>) -> Owned<Str> {
         let bytes = text.as_ref();
         // SAFETY: pointer and length of a live slice, which is copied.
-        unsafe { c::spindle_string_intern(bytes.as_ptr(), bytes.len()) }
+        unsafe { spindle_string_intern(bytes.as_ptr(), bytes.len()) }
     }
 
     fn make(bytes: &[u8], is_lasting: bool) -> Owned<Str> {
         // SAFETY: pointer and length of a live slice, which is copied.
-        unsafe { c::spindle_string_new(bytes.as_ptr(), bytes.len(), is_lasting) }
+        unsafe { spindle_string_new(bytes.as_ptr(), bytes.len(), is_lasting) }
     }
 
     /// Returns the bytes.
@@ -58,6 +62,6 @@ unsafe impl WithCount for sys::zend_string {
 
     #[inline(always)]
     fn release(this: ManuallyDrop<Owned<Str>>) {
-        c::spindle_string_release(this);
+        spindle_string_release(this);
     }
 }

@@ -1,7 +1,13 @@
 //! Tables of values with strings or objects as keys.
 
-use crate::{Array, Collected, Object, Str, Value, ValueCell, c, sys};
+use crate::{Array, Collected, Object, Owned, Str, Value, ValueCell, array::spindle_table_find, declare, sys};
 use std::{cell::Cell, mem::ManuallyDrop, ptr::NonNull};
+
+declare! {
+    // What is found is a value of the table's.
+    safe fn spindle_table_new() -> Owned<Array>;
+    safe fn spindle_weak_find<'a>(array: &'a Array, key: &Object) -> Option<&'a ValueCell>;
+}
 
 /// Values by strings. Values are released after they were removed from the table, because that may run PHP code, which
 /// may use the same table.
@@ -25,7 +31,7 @@ impl Table {
 
     fn make(&self) -> NonNull<Array> {
         self.0.get().unwrap_or_else(|| {
-            let table = NonNull::new(c::spindle_table_new().into_raw());
+            let table = NonNull::new(spindle_table_new().into_raw());
             self.0.set(table);
             table.expect("a new table")
         })
@@ -51,7 +57,7 @@ macro_rules! tables {
             }
 
             fn place(&self, key: &$key) -> Option<&ValueCell> {
-                c::$find(self.0.existing()?, key)
+                $find(self.0.existing()?, key)
             }
 
             /// Returns `true` if the key has a value, `null` included.
@@ -156,7 +162,7 @@ impl FreeWatch {
 
     /// Returns `true` if the object is watched.
     pub fn has(&self, object: &Object) -> bool {
-        self.table.existing().is_some_and(|table| c::spindle_weak_find(table, object).is_some())
+        self.table.existing().is_some_and(|table| spindle_weak_find(table, object).is_some())
     }
 
     /// Removes an object. The function is called for it.

@@ -1,7 +1,30 @@
 //! Values.
 
-use crate::{Array, Class, Collected, Object, Owned, Resource, Str, c, shared::Head, sys};
-use std::{cell::Cell, ffi::c_void, mem::ManuallyDrop, mem::offset_of, ptr::NonNull};
+use crate::{Array, Object, Owned, Resource, Str, Text, declare, shared::Head, sys};
+use std::{
+    cell::Cell,
+    ffi::{c_int, c_void},
+    mem::ManuallyDrop,
+    mem::offset_of,
+    ptr::NonNull,
+};
+
+// SAFETY: as the headers say, except that the result is an `int` before PHP 8.4, whose low byte is enough.
+unsafe extern "C" {
+    safe fn zend_is_true(value: &Value) -> u8;
+}
+
+declare! {
+    // Values are read, or released once. A stream is one, or the answer says that it is not.
+    safe fn zend_zval_type_name(value: &Value) -> Text<'static>;
+    safe fn spindle_zval_dtor(value: ManuallyDrop<Value>);
+    safe fn spindle_stream_descriptor(stream: &Value) -> c_int;
+    safe fn spindle_stream_to_poll(stream: &Value, reads: bool) -> c_int;
+    safe fn spindle_socket_to_poll(stream: &Value, reads: bool, descriptor: &mut c_int) -> bool;
+    safe fn spindle_is_stream(value: &Value) -> bool;
+    safe fn spindle_stream_has_buffered(stream: &Value) -> bool;
+    safe fn spindle_stream_is_in_memory(value: &Value) -> bool;
+}
 
 /// A value that owns what it refers to.
 #[repr(transparent)]
@@ -144,6 +167,11 @@ impl Value {
         unsafe { self.pointer().cast::<Head>().as_ref() }
     }
 
+    /// Returns the value for this address in a table of the engine.
+    pub(crate) fn of_pointer<T>(pointer: NonNull<T>) -> Value {
+        typed(sys::IS_PTR, sys::zend_value { ptr: pointer.as_ptr().cast() })
+    }
+
     /// Returns the word that the engine keeps after the value.
     #[inline(always)]
     pub(crate) fn word_behind(&self) -> u32 {
@@ -176,7 +204,7 @@ impl Value {
 
     /// Returns the name of its type for messages.
     pub fn type_name(&self) -> String {
-        c::zend_zval_type_name(self).get().to_string_lossy().into_owned()
+        zend_zval_type_name(self).get().to_string_lossy().into_owned()
     }
 
     /// Returns `true` if it is undefined.
@@ -250,27 +278,27 @@ impl Value {
 
     /// Returns `true` if it is a stream that has not been closed.
     pub fn is_open_stream(&self) -> bool {
-        c::spindle_is_stream(self)
+        spindle_is_stream(self)
     }
 
     /// Returns `true` if it is a stream of which data was read ahead.
     pub fn has_buffered(&self) -> bool {
-        c::spindle_stream_has_buffered(self)
+        spindle_stream_has_buffered(self)
     }
 
     /// Returns `true` if it is a stream in memory.
     pub fn is_stream_in_memory(&self) -> bool {
-        c::spindle_stream_is_in_memory(self)
+        spindle_stream_is_in_memory(self)
     }
 
     /// Returns the descriptor by which a stream can be polled, if it has one. Code of a user wrapper may run, and throw.
     pub fn stream_descriptor(&self) -> Option<i32> {
-        Some(c::spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)
+        Some(spindle_stream_descriptor(self)).filter(|descriptor| *descriptor >= 0)
     }
 
     /// Returns `true` if PHP code treats it as true.
     pub fn is_truthy(&self) -> bool {
-        c::zend_is_true(self) != 0
+        zend_is_true(self) != 0
     }
 
     /// Returns the value that it is a reference to, or itself.
@@ -336,7 +364,7 @@ impl Drop for Value {
     #[inline(always)]
     fn drop(&mut self) {
         if self.is_counted() {
-            c::spindle_zval_dtor(self.bits()); // the reference of this value
+            spindle_zval_dtor(self.bits()); // the reference of this value
         }
     }
 }
@@ -397,13 +425,6 @@ impl From<Owned<Object>> for Value {
     }
 }
 
-impl From<Class> for Value {
-    /// Returns the value for a class in the engine's table of classes.
-    fn from(class: Class) -> Value {
-        typed(sys::IS_PTR, sys::zend_value { ce: class.as_raw() })
-    }
-}
-
 impl From<&Str> for Value {
     /// Returns a new reference to the string.
     fn from(string: &Str) -> Value {
@@ -438,7 +459,7 @@ impl ValueCell {
 
     /// Returns the value, whose reference remains the cell's.
     #[inline(always)]
-    fn peek(&self) -> ManuallyDrop<Value> {
+    pub(crate) fn peek(&self) -> ManuallyDrop<Value> {
         ManuallyDrop::new(Value(self.0.get()))
     }
 
@@ -473,8 +494,8 @@ impl ValueCell {
     /// data in its buffer. Code of a user wrapper may change the cell.
     pub fn descriptor_to_poll(&self, reads: bool) -> Option<i32> {
         let mut descriptor = -1;
-        if !c::spindle_socket_to_poll(&self.peek(), reads, &mut descriptor) {
-            descriptor = c::spindle_stream_to_poll(&self.get(), reads); // whose reference keeps it alive
+        if !spindle_socket_to_poll(&self.peek(), reads, &mut descriptor) {
+            descriptor = spindle_stream_to_poll(&self.get(), reads); // whose reference keeps it alive
         }
         Some(descriptor).filter(|descriptor| *descriptor >= 0)
     }
@@ -483,11 +504,6 @@ impl ValueCell {
     #[inline(always)]
     pub fn take(&self) -> Value {
         self.replace(Value::UNDEF)
-    }
-
-    /// Adds the value for the cycle collector.
-    pub(crate) fn collect(&self, values: &mut Collected) {
-        values.value(&self.peek());
     }
 
     /// Stores a value in a zval of the engine whose present value needs no release.
