@@ -9,6 +9,7 @@ mod arguments;
 mod await_many;
 mod barrier;
 mod channel;
+mod connection;
 mod connections;
 mod future;
 mod interval;
@@ -67,8 +68,9 @@ fn register() {
     mutex::register();
     barrier::register();
     poll::register();
-    pool::register();
+    pool::register(connections::STATICS);
     connections::register();
+    coroutine::on_fork(forked);
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");
     coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");
@@ -76,5 +78,11 @@ fn register() {
 
 fn request_ends() {
     iterate::forget_all();
+    connections::request_ends();
     pool::request_ends();
+}
+
+fn forked(me: u64) {
+    connections::forked();
+    pool::forked(me);
 }

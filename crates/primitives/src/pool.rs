@@ -1,10 +1,11 @@
 //! The class `Async\Pool`: things that are expensive to make and are used by one coroutine at a time.
 //!
 //! Who gets what is decided in [`spindle_core::pool`]. A thing that is in use is held by its user only: when an object is freed
-//! there, its place becomes vacant. A connection comes back instead: see [`crate::connections`].
+//! there, its place becomes vacant. A connection comes back instead: see `connections`.
 
-use crate::arguments::{TOKEN, fails, number, token};
-use crate::{connections, connections::Connections, state};
+use crate::arguments::{Methods, TOKEN, fails, number, token};
+use crate::connection::{Connections, Info};
+use crate::state;
 use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
 use spindle_core::sched::CoroutineId;
 use spindle_php::coroutine::{self, ErrorHandling, Held, Holders, Wait, Waker};
@@ -30,7 +31,7 @@ pub struct Entry {
     /// The id of the coroutine that has acquired it; 0 if it is not lent.
     pub borrower: Cell<u64>,
     /// What is known of a connection.
-    pub connection: connections::Info,
+    pub connection: Info,
 }
 
 impl Entry {
@@ -141,10 +142,9 @@ function_table! {
 }
 
 /// Registers the class. At module start.
-pub fn register() {
-    let class = state::declare(&POOL, create, c"Async\\Pool", METHODS, connections::STATICS);
+pub fn register(statics: Methods) {
+    let class = state::declare(&POOL, create, c"Async\\Pool", METHODS, statics);
     class.implement(spindle_zend::engine::countable_class());
-    coroutine::on_fork(forked);
 }
 
 /// Forgets the objects of all pools, at the end of the request.
@@ -152,7 +152,6 @@ pub fn request_ends() {
     let mut entries = Vec::new();
     each_pool(|pool| entries.append(&mut pool.entries.take()));
     WATCH.clear();
-    connections::request_ends();
     drop(entries); // and the connections that they keep, whose pools do not know them any more
 }
 
@@ -308,6 +307,14 @@ impl Pool {
         entry.is_some()
     }
 
+    /// Takes a connection out which others still hold, such as its statements: another one may be made.
+    pub fn set_aside(&self, connection: &Object) {
+        if self.forget(&Value::from(connection)) {
+            connection.skip_destructor();
+            self.vacate();
+        }
+    }
+
     /// Makes places vacant whose resources only the pool holds. Returns `false` if there are none.
     fn sweep(&self) -> bool {
         let is_lost = |item: &Value| item.as_resource().is_some() && item.references() == 1;
@@ -337,8 +344,7 @@ extern "C" fn object_gone(address: &Value) {
 
 /// In the child of a fork: things that are free, or in use by coroutines that do not exist here, belong to the parent. They are
 /// not used, and not released, which could send something to the other end of a connection.
-fn forked(me: u64) {
-    connections::forked();
+pub fn forked(me: u64) {
     each_pool(|pool| {
         let is_foreign = |entry: &Entry| entry.borrower.get() != me || pool.connections.get().is_some();
         let (foreign, own): (Vec<_>, Vec<_>) = pool.entries.take().into_iter().partition(|entry| is_foreign(entry));
@@ -498,11 +504,8 @@ fn admit(this: &Instance<Pool>, item: &Value) -> Result<(), Thrown> {
     if !WATCH.add(object) {
         return Err(fails("The factory of a pool has returned an object that is in a pool already"));
     }
-    let entry = Entry {
-        address: object.as_raw().expose_provenance(),
-        borrower: Cell::new(0),
-        connection: connections::Info::default(),
-    };
+    let entry =
+        Entry { address: object.as_raw().expose_provenance(), borrower: Cell::new(0), connection: Info::default() };
     this.entries.borrow_mut().push(Rc::new(entry));
     Ok(())
 }
@@ -767,7 +770,7 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
     } else if this.is_plain.get() {
         Ok(true)
     } else if let (Some(connections), Some(object)) = (this.connections.get(), item.as_object()) {
-        Ok(connections.is_clean(this, object))
+        Ok(connections.is_clean(this.entry(object).as_deref().map(|entry| &entry.connection), object))
     } else {
         passes(&this.before_release, &item)
     };
@@ -780,7 +783,7 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
         && coroutine::has_dependents(connection)
     {
         // Its statements may still be used and freed, which no other user of the connection may notice.
-        connections::set_aside(this, connection);
+        this.set_aside(connection);
         return Ok(());
     }
     if let Err(item) = this.put(item) {

@@ -1,6 +1,5 @@
 //! What is known of the classes whose connections are pooled.
 
-use crate::connections::Connections;
 use spindle_sql::{Dialect, Effect};
 use spindle_zend::{Class, Object, Str, Value, class_table, engine, exception};
 use std::ffi::{CStr, CString};
@@ -63,6 +62,9 @@ pub enum Guard {
     Calls,
 }
 
+/// Returns the effect that a statement leaves on its connection.
+pub type Effects<'a> = dyn Fn(&[u8]) -> Effect + 'a;
+
 /// A class whose connections are pooled.
 pub struct Profile {
     /// The name of the class, in lower case.
@@ -103,7 +105,7 @@ pub struct Profile {
     /// A call that shows whether the other end still answers: a method and its argument.
     pub ping: (&'static [u8], Option<&'static str>),
     /// What a call of a method, by its name in lower case, means. One of an unknown kind may change the connection.
-    pub meaning: fn(&[u8], &[Value], &Connections) -> Meaning,
+    pub meaning: fn(&[u8], &[Value], &Effects<'_>) -> Meaning,
     /// Returns the language of a connection's statements.
     pub dialect: fn(&Object) -> Dialect,
     /// Methods that make functions for statements, by the name that is their first argument.
@@ -151,9 +153,9 @@ pub static PDO: Profile = Profile {
     is_connected: |_| true,
     needs_connection: |_, _, _| false,
     ping: (b"query", Some("SELECT 1")),
-    meaning: |method, arguments, connections| match method {
-        b"exec" | b"query" => meaning_of_sql(arguments, connections),
-        b"prepare" => meaning_of_prepared(arguments, connections),
+    meaning: |method, arguments, effects| match method {
+        b"exec" | b"query" => meaning_of_sql(arguments, effects),
+        b"prepare" => meaning_of_prepared(arguments, effects),
         b"lastinsertid" | b"errorcode" | b"errorinfo" => Meaning::Reads,
         b"setattribute" | b"sqlitecreatefunction" | b"sqlitecreateaggregate" | b"sqlitecreatecollation" => {
             Meaning::Configures
@@ -251,13 +253,13 @@ pub static MYSQLI: Profile = Profile {
         is_a("mysqli_stmt") || is_unbuffered && is_a("mysqli_result")
     },
     ping: (b"query", Some("SELECT 1")),
-    meaning: |method, arguments, connections| {
+    meaning: |method, arguments, effects| {
         const ASYNC: i64 = 8;
         const AND_CHAIN: i64 = 1;
         match method {
             b"query" if integer(arguments, 1) & ASYNC != 0 => Meaning::Refused,
-            b"query" | b"execute_query" => meaning_of_sql(arguments, connections),
-            b"prepare" => meaning_of_prepared(arguments, connections),
+            b"query" | b"execute_query" => meaning_of_sql(arguments, effects),
+            b"prepare" => meaning_of_prepared(arguments, effects),
             b"autocommit" if arguments.first().is_some_and(|on| on.dereferenced().is_truthy()) => {
                 Meaning::EntersAutocommit
             }
@@ -391,21 +393,21 @@ const REDIS_COMMANDS: &[&[u8]] = &[
 ];
 
 /// Returns the meaning of a prepared statement for its connection.
-pub fn meaning_of_prepared(arguments: &[Value], connections: &Connections) -> Meaning {
-    match meaning_of_sql(arguments, connections) {
+pub fn meaning_of_prepared(arguments: &[Value], effects: &Effects<'_>) -> Meaning {
+    match meaning_of_sql(arguments, effects) {
         Meaning::Ends => Meaning::Plain, // it may never be executed
         other => other,
     }
 }
 
 /// Returns the meaning of a statement, the first argument, for its connection.
-fn meaning_of_sql(arguments: &[Value], connections: &Connections) -> Meaning {
+fn meaning_of_sql(arguments: &[Value], effects: &Effects<'_>) -> Meaning {
     let Some(text) = arguments.first().map(Value::dereferenced) else { return Meaning::Plain };
     let Some(text) = text.as_str() else {
         // An object is converted to a text, which is not known yet.
         return if text.as_object().is_some() { Meaning::Changes } else { Meaning::Plain };
     };
-    match connections.effect(text.as_bytes()) {
+    match effects(text.as_bytes()) {
         Effect::Nothing => Meaning::Plain,
         Effect::Reads => Meaning::Reads,
         Effect::InTransaction => Meaning::InTransaction,

@@ -1,11 +1,10 @@
 //! How a call on a pooled object is made on the connection of its coroutine, and what it leaves there.
 
+use super::classes::{makes_no_asynchronous_queries, pool_of, pooled_class};
 use super::dependents::depends;
-use super::{
-    Connections, Lease, give_back, has_lost, last_used, lease, leased, makes_no_asynchronous_queries, pool_of,
-    pooled_class, retire,
-};
+use super::leases::{Lease, give_back, has_lost, last_used, lease, leased, retire};
 use crate::arguments::fails;
+use crate::connection::Connections;
 use crate::pool::Pool;
 use crate::profiles::{Health, Meaning, Profile};
 use spindle_php::coroutine;
@@ -71,8 +70,10 @@ fn pool_for(this: &Object, name: &[u8], arguments: &[Value]) -> Result<(Owned<In
         let text = format!("The {} object was not constructed", this.class().name().to_text());
         return Err(exception::throw_error(&text));
     };
-    let meaning =
-        pool.connections.get().map_or(Meaning::Refused, |known| (known.profile.meaning)(name, arguments, known));
+    let meaning = pool
+        .connections
+        .get()
+        .map_or(Meaning::Refused, |known| (known.profile.meaning)(name, arguments, &|text| known.effect(text)));
     if meaning == Meaning::Refused {
         if matches!(name, b"query" | b"reap_async_query") {
             return Err(makes_no_asynchronous_queries());
@@ -182,7 +183,7 @@ fn after(
     match meaning {
         Meaning::Configures if !has_failed => {
             let (method, arguments) = call();
-            connections.configure(&entry, method, arguments);
+            connections.configure(info, method, arguments);
         }
         Meaning::Begins if !has_failed => info.is_begun.set(true),
         Meaning::Ends if !has_failed => info.is_begun.set(false),

@@ -1,7 +1,7 @@
 //! Objects that refer to a connection and do not hold it, such as statements: they keep it for their coroutine as long as they
 //! exist, and the functions of an extension that use them are checked before they run.
 
-use super::{CLASSES, makes_no_asynchronous_queries, pooled_class};
+use super::classes::{CLASSES, makes_no_asynchronous_queries, pooled_class};
 use crate::arguments::fails;
 use crate::pool::{self, Entry, Pool};
 use crate::profiles::{self, Guard, Meaning, Profile};
@@ -215,7 +215,10 @@ fn prepares(statement: &Object, arguments: &[Value]) {
     let Some((pool, entry)) = connection_of(statement) else { return };
     let Some(connections) = pool.connections.get() else { return };
     if entry.connection.is_leased.get()
-        && !matches!(profiles::meaning_of_prepared(arguments, connections), Meaning::Plain | Meaning::Reads)
+        && !matches!(
+            profiles::meaning_of_prepared(arguments, &|text| connections.effect(text)),
+            Meaning::Plain | Meaning::Reads
+        )
     {
         entry.connection.is_changed.set(true);
     }
