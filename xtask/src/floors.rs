@@ -21,7 +21,6 @@ const KNOWN: &[(&str, &str, usize)] = &[
     // The parts of the scheduler, which are methods of `Core`.
     ("core", "sched", 8),
     ("php", "runtime::scheduler", 22),
-    ("tasks", "task", 10),
 ];
 
 /// Checks every crate. Returns how many files of how many crates it has looked at.

@@ -1,36 +1,12 @@
 //! The end of tasks: what is released then, and where a failure goes.
 
 use crate::generators;
-use crate::run;
 use crate::scheduler::{self, SchedulerObject};
-use crate::task::{Status, TaskObject, take_thrown};
+use crate::task::{Status, TaskObject};
+use crate::thrown::release;
+use crate::waiting;
 use spindle_php::coroutine::{self, Coroutine, Meaning};
 use spindle_zend::{Object, Owned, Value, exception};
-
-/// Releases a value where an exception may be in flight, which stays there. Returns the exception that a destructor has thrown.
-/// An `exit` stays in flight instead.
-pub fn release<T>(value: T) -> Option<Owned<Object>> {
-    if !exception::is_in_flight() {
-        drop(value);
-        if !exception::is_in_flight() {
-            return None;
-        }
-        return take_thrown().unwrap_or_default();
-    }
-    let before = exception::take();
-    drop(value);
-    let thrown = exception::take();
-    match thrown {
-        Some(exit) if exception::is_exit(&exit) => {
-            drop(exception::put(Some(exit)));
-            None
-        }
-        thrown => {
-            drop(exception::put(before));
-            thrown
-        }
-    }
-}
 
 /// Ends a task before its end. If its code runs, it ends when that returns.
 pub fn kill(task: &TaskObject) {
@@ -43,7 +19,7 @@ pub fn kill(task: &TaskObject) {
         }
         Status::Waiting => {
             if let Some(scheduler) = scheduler::of_task(task) {
-                run::leave_wait(&scheduler, task);
+                waiting::leave_wait(&scheduler, task);
             }
         }
         Status::Idle | Status::Queued => {}

@@ -1,6 +1,7 @@
 //! The generators that belong to tasks. One belongs to at most one task, once: resumed in two places it would be resumed while
 //! it runs, or wait for itself.
 
+use crate::thrown::new_exception;
 use smallvec::SmallVec;
 use spindle_zend::{Generator, Object, Owned, PhpStatic, exception};
 use std::cell::RefCell;
@@ -57,7 +58,7 @@ impl Owner {
         } else {
             // The reference is the caller's, too, so this is not the last one.
             drop(generator);
-            Err(crate::new_exception("error", "This generator belongs to a task already"))
+            Err(new_exception("error", "This generator belongs to a task already"))
         }
     }
 

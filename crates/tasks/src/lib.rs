@@ -16,35 +16,38 @@
 //! is a list, so neither its depth nor the number of tasks uses a stack of PHP or C.
 //!
 //! # Exceptions
-//! Each PHP value is released at a place that then takes an exception in flight (`task::take_thrown`) and gives it to the current
+//! Each PHP value is released at a place that then takes an exception in flight (`thrown::take_thrown`) and gives it to the current
 //! task: thrown by its `yield`, or its failure if it has ended. None reaches the scheduler or another task. Only `exit` and the
 //! cancellation of the coroutine that runs the scheduler end `run()`.
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+mod arguments;
 mod calls;
+mod classes;
+mod commands;
 mod ends;
 mod generators;
 mod run;
 mod scheduler;
 mod socket;
 mod stacked;
+mod system;
 mod task;
+mod thrown;
 mod turn;
+mod waiting;
 mod waits;
 
 use spindle_php::Part;
-use spindle_zend::{FunctionEntry, Object, Owned, Str, class_table, exception};
 
 /// The part of the module.
 // SAFETY: no destructor here is needed for memory safety, no thread is started, and the state that outlives a request are
 // numbers: values are released at its end.
-pub const PART: Part = unsafe { Part::new(FUNCTIONS) }
+pub const PART: Part = unsafe { Part::new(calls::FUNCTIONS) }
     .on_module_start(module_starts)
     .on_request_start(request_starts)
     .on_request_end(request_ends);
-
-const FUNCTIONS: &[FunctionEntry] = calls::FUNCTIONS;
 
 fn request_starts() {
     generators::forget_all();
@@ -58,13 +61,6 @@ fn request_ends() {
 
 fn module_starts() {
     calls::register();
-    task::register();
-    scheduler::register();
+    classes::register();
     socket::register();
-}
-
-/// Returns a new exception of a class of the engine or its extensions, by the lower-case name of the class.
-fn new_exception(class: &str, message: &str) -> Owned<Object> {
-    let class = class_table::find(&Str::new(class)).expect("a class that PHP always has");
-    exception::new(class, message)
 }

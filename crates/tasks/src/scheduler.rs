@@ -1,15 +1,9 @@
-//! The class `Async\Task\Scheduler`: the queue of tasks, and what they wait for.
+//! Schedulers: the queue of tasks, and what they wait for.
 
-use crate::calls::stream_of;
-use crate::task::{self, Status, TASK, TaskObject, generator_of};
-use crate::waits::{Operation, Wait};
-use crate::{ends, run};
+use crate::task::{Status, TaskObject};
 use rustc_hash::FxHashMap;
-use spindle_php::coroutine::{self, Direction, Key, Maker, WaitSet};
-use spindle_zend::{
-    Call, Class, Collected, Generator, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type, Value,
-    declare_class, exception, function_table, object_class, sys,
-};
+use spindle_php::coroutine::{self, Key, Maker, WaitSet};
+use spindle_zend::{Class, Collected, Instance, Object, Owned, PhpStatic, Thrown, Value, exception, object_class, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
@@ -17,8 +11,8 @@ use std::ptr::NonNull;
 /// The state of an object of the class.
 pub struct Scheduler {
     /// A number that no other scheduler of this process has had.
-    number: u64,
-    last_id: Cell<i64>,
+    pub number: u64,
+    pub last_id: Cell<i64>,
     /// Its tasks that have not ended.
     pub tasks: RefCell<FxHashMap<i64, Owned<TaskObject>>>,
     /// The tasks that run next. Those that have ended meanwhile are skipped.
@@ -58,43 +52,52 @@ static LAST_NUMBER: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 /// The schedulers, held weakly: one removes itself when it is freed.
 static ALL: PhpStatic<RefCell<BTreeMap<u64, NonNull<SchedulerObject>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
-function_table! {
-    static METHODS = {
-        c"newTask"(coroutine: Type::class(c"Generator")) -> Type::INT => |call| {
-            call.arguments(1, 1)?;
-            new_task(call.this_of(&SCHEDULER), generator_of(&call, 1)?).map(Value::from)
-        };
-        c"schedule"(task: Type::class(c"Async\\Task\\Task")) -> Type::VOID => |call| {
-            let task = task_of(&call, 1, 1)?;
-            schedule(call.this_of(&SCHEDULER), &task)
-        };
-        c"killTask"(tid: Type::INT) -> Type::BOOL => |call| {
-            Ok(kill(call.this_of(&SCHEDULER), call.arguments(1, 1)?.long(1)?).into())
-        };
-        c"waitForRead"(socket: Type::MIXED, task: Type::class(c"Async\\Task\\Task")) -> Type::VOID => |call| {
-            wait_for_stream(&call, Direction::Read)
-        };
-        c"waitForWrite"(socket: Type::MIXED, task: Type::class(c"Async\\Task\\Task")) -> Type::VOID => |call| {
-            wait_for_stream(&call, Direction::Write)
-        };
-        c"run"() -> Type::VOID => |call| {
-            call.no_arguments()?;
-            run::run(call.this_of(&SCHEDULER))?;
-            Ok(Value::NULL)
-        };
+/// Registers the class. At module start.
+pub fn register(class: Class) {
+    let flags = sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
+    SCHEDULER.register(class, create_and_list, flags, |_| {});
+}
+
+/// Forgets the schedulers of the last request.
+pub fn forget_all() {
+    ALL.borrow_mut().clear();
+}
+
+/// Returns the scheduler that a task belongs to, if it still exists.
+pub fn of_task(task: &TaskObject) -> Option<Owned<SchedulerObject>> {
+    let all = ALL.borrow();
+    // SAFETY: those on the list are alive.
+    all.get(&task.owner.get()).map(|scheduler| Owned::of(unsafe { scheduler.as_ref() }))
+}
+
+/// Returns the runner of the tasks of the scheduler with this number, if it has one.
+fn runner_of(number: u64) -> Option<Maker> {
+    let all = ALL.borrow();
+    // SAFETY: those on the list are alive.
+    let scheduler = unsafe { all.get(&number)?.as_ref() };
+    scheduler.runner.get().filter(|_| scheduler.is_active.get())
+}
+
+/// Records what the end of a task depends on, if something awaits it.
+#[inline]
+pub fn goes_on(task: &TaskObject) {
+    if task.completion.is_asked_for() {
+        note_maker(task);
     }
 }
 
-/// Registers the class. At module start.
-pub fn register() {
-    let flags = sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-    SCHEDULER.register(declare_class(c"Async\\Task\\Scheduler", METHODS), create_and_list, flags, |_| {});
+/// Records what the end of a task depends on: what it waits for, or else the coroutine that runs it.
+pub fn note_maker(task: &TaskObject) {
+    let maker = match &*task.wait.borrow() {
+        Some(wait) => wait.depends_on().and_then(coroutine::maker),
+        None => runner_of(task.owner.get()),
+    };
+    task.completion.depends_on(maker);
 }
 
-impl State for Scheduler {
-    const DESTRUCT: Option<fn(&SchedulerObject)> = Some(destruct);
-
-    fn new(_: Class) -> Scheduler {
+impl Scheduler {
+    /// Returns a scheduler without tasks.
+    pub fn new() -> Scheduler {
         let number = LAST_NUMBER.get() + 1;
         LAST_NUMBER.set(number);
         Scheduler {
@@ -112,114 +115,19 @@ impl State for Scheduler {
         }
     }
 
-    fn free(this: &SchedulerObject) {
-        ALL.borrow_mut().remove(&this.number);
-    }
-
-    fn collect(&self, values: &mut Collected) {
+    /// Adds what it holds for the cycle collector.
+    pub fn collect_values(&self, values: &mut Collected) {
         self.tasks.borrow().values().for_each(|task| values.owned(task));
         self.queue.borrow().iter().for_each(|task| values.owned(task));
         self.waiting.borrow().values().for_each(|task| values.owned(task));
         self.failed.borrow().iter().for_each(|held| values.value(held));
     }
-}
 
-/// Forgets the schedulers of the last request.
-pub fn forget_all() {
-    ALL.borrow_mut().clear();
-}
-
-/// Returns the scheduler that a task belongs to, if it still exists.
-pub fn of_task(task: &TaskObject) -> Option<Owned<SchedulerObject>> {
-    let all = ALL.borrow();
-    // SAFETY: those on the list are alive.
-    all.get(&task.owner.get()).map(|scheduler| Owned::of(unsafe { scheduler.as_ref() }))
-}
-
-/// Returns the runner of the tasks of the scheduler with this number, if it has one.
-pub fn runner_of(number: u64) -> Option<Maker> {
-    let all = ALL.borrow();
-    // SAFETY: those on the list are alive.
-    let scheduler = unsafe { all.get(&number)?.as_ref() };
-    scheduler.runner.get().filter(|_| scheduler.is_active.get())
-}
-
-fn task_of(call: &Call, number: u32, count: u32) -> Result<Owned<TaskObject>, Thrown> {
-    let object = call.arguments(count, count)?.object(number, TASK.class())?;
-    TASK.of(object).map(Owned::of).ok_or_else(|| exception::throw_error("This object is no task"))
-}
-
-fn wait_for_stream(call: &Call, direction: Direction) -> PhpResult {
-    let stream = stream_of(call, 1, 2)?;
-    let task = task_of(call, 2, 2)?;
-    wait(call.this_of(&SCHEDULER), &task, Wait::of_stream(stream, direction, Operation::None))
-}
-
-/// Adds a task for a generator. Returns its id.
-///
-/// # Errors
-/// The generator belongs to a task.
-pub fn new_task(this: &SchedulerObject, generator: Generator) -> Result<i64, Thrown> {
-    let id = this.last_id.get() + 1;
-    let task = task::make(id, generator)?;
-    this.last_id.set(id);
-    task.owner.set(this.number);
-    this.tasks.borrow_mut().insert(id, task.clone());
-    this.enqueue(&task);
-    Ok(id)
-}
-
-/// Adds a task to the queue; one that waits leaves its wait. Has no effect on one that runs, is queued or has ended.
-///
-/// # Errors
-/// It belongs to another scheduler.
-pub fn schedule(this: &SchedulerObject, task: &TaskObject) -> PhpResult {
-    if task.status.get() != Status::Finished {
-        this.adopt(task)?;
+    /// Takes it off the list. When it is freed.
+    pub fn unlist(&self) {
+        ALL.borrow_mut().remove(&self.number);
     }
-    if task.status.get() == Status::Waiting {
-        run::leave_wait(this, task);
-    }
-    if task.status.get() == Status::Idle {
-        this.enqueue(task);
-    }
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
-}
 
-/// Kills the task with this id. Returns `false` if there is none.
-pub fn kill(this: &SchedulerObject, id: i64) -> bool {
-    let task = this.tasks.borrow().get(&id).cloned();
-    let Some(task) = task else { return false };
-    ends::kill(&task);
-    ends::release_task(this, task);
-    true
-}
-
-/// Lets a task wait. If `run()` is not active, the wait begins with it.
-///
-/// # Errors
-/// It cannot wait for this, or is not to be resumed by `schedule()`.
-pub fn wait(this: &SchedulerObject, task: &TaskObject, wait: Wait) -> PhpResult {
-    if task.status.get() == Status::Finished {
-        return Ok(Value::NULL);
-    }
-    this.adopt(task)?;
-    match task.status.get() {
-        Status::Running | Status::Queued => {
-            let text = "A task that runs, or is queued, cannot be made to wait: it waits by what it yields";
-            return Err(exception::throw_error(text));
-        }
-        Status::Waiting => run::leave_wait(this, task),
-        Status::Idle | Status::Finished => {}
-    }
-    if wait.awaitable().is_some_and(|object| object == task.object()) {
-        return Err(exception::throw_new(coroutine::async_exception(), "A task cannot await itself"));
-    }
-    run::begin_wait(this, task, Box::new(wait));
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
-}
-
-impl Scheduler {
     /// Adds a task to the queue, which is in no other place.
     pub fn enqueue(&self, task: &TaskObject) {
         task.status.set(Status::Queued);
@@ -241,7 +149,7 @@ impl Scheduler {
     }
 
     /// Makes a task this scheduler's, if it is none's.
-    fn adopt(&self, task: &TaskObject) -> Result<(), Thrown> {
+    pub fn adopt(&self, task: &TaskObject) -> Result<(), Thrown> {
         if task.owner.get() == self.number {
             return Ok(());
         }
@@ -268,21 +176,5 @@ impl Scheduler {
     pub fn remove(&self, task: &TaskObject) -> Option<Owned<TaskObject>> {
         let mut tasks = self.tasks.borrow_mut();
         if tasks.get(&task.id()).is_some_and(|held| **held == *task) { tasks.remove(&task.id()) } else { None }
-    }
-}
-
-/// Kills the tasks of a scheduler that user code has let go, in the order of their ids.
-fn destruct(this: &SchedulerObject) {
-    loop {
-        // What is run here may add others.
-        let all = this.in_order();
-        if all.is_empty() {
-            return;
-        }
-        for task in all {
-            ends::kill(&task);
-            // One whose code runs ends later, or never after an `exit`.
-            drop(this.remove(&task));
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! The class `CoSocket`: a stream whose operations are system calls that wait for it.
 
-use crate::calls::{self, Kind, stream_of};
+use crate::arguments::stream_of;
+use crate::system::{self, Kind};
 use crate::waits::Operation;
 use spindle_php::coroutine::Direction;
 use spindle_zend::{
@@ -68,7 +69,7 @@ impl State for CoSocket {
 }
 
 fn operation(socket: &CoSocket, operation: Operation) -> spindle_zend::PhpResult {
-    Ok(calls::make(Kind::Operate(socket.stream.get(), operation)))
+    Ok(system::make(Kind::Operate(socket.stream.get(), operation)))
 }
 
 /// Returns the direction in which an operation needs the stream to be ready.

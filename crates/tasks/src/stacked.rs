@@ -1,6 +1,6 @@
 //! `stackedCoroutine()`: stacked generators as one generator, for schedulers of user code. Tasks need no such wrapper.
 
-use crate::task::generator_of;
+use crate::arguments::generator_of;
 use spindle_php::RequestValue;
 use spindle_zend::{Call, PhpResult, PhpStatic, Thrown, engine, exception};
 

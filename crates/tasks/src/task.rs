@@ -1,14 +1,14 @@
-//! The class `Async\Task\Task`: a stack of generators, the innermost of which is resumed.
+//! Tasks: a stack of generators, the innermost of which is resumed.
 
-use crate::calls::SYSTEM;
 use crate::generators::{self, Owner, Owners};
+use crate::system::SYSTEM;
+use crate::thrown::take_thrown;
 use crate::turn::Turn;
 use crate::waits::Wait;
-use crate::{ends, scheduler};
-use spindle_php::coroutine::{self, AwaitableClass, Completion, Coroutine};
+use spindle_php::coroutine::{self, Completion, Coroutine};
 use spindle_zend::{
-    Call, Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, State, Thrown, Type,
-    Value, ValueCell, argument_error, declare_class, exception, function_table, object_class, sys,
+    Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, Thrown, Value, ValueCell,
+    exception, object_class, sys,
 };
 use std::cell::{Cell, RefCell};
 
@@ -33,7 +33,7 @@ pub struct Task {
     /// The number of the scheduler that it belongs to; 0 for none.
     pub owner: Cell<u64>,
     pub status: Cell<Status>,
-    is_constructed: Cell<bool>,
+    pub is_constructed: Cell<bool>,
     /// It was killed while it runs, and ends when its code returns.
     pub is_killed: Cell<bool>,
     /// The innermost generator has not begun.
@@ -45,10 +45,10 @@ pub struct Task {
     /// What its `yield` returns; its result when it has ended.
     value: ValueCell,
     /// What its `yield` throws; its failure when it has ended.
-    exception: OwnedCell<Object>,
+    pub exception: OwnedCell<Object>,
     /// What it waits for.
     pub wait: RefCell<Option<Box<Wait>>>,
-    completion: Completion,
+    pub completion: Completion,
     /// The coroutine that reports a failure which nothing awaits.
     reporter: RefCell<Option<Coroutine>>,
 }
@@ -83,73 +83,24 @@ struct Resumption {
     thrown: Option<Owned<Object>>,
 }
 
-/// Takes what PHP code has thrown for the task at hand, after that code ran or a value was released.
+/// Registers the class. At module start.
+pub fn register(class: Class) {
+    TASK.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+}
+
+/// Returns a new task.
 ///
 /// # Errors
-/// It is an `exit`, which stays in flight.
-#[inline]
-pub fn take_thrown() -> Result<Option<Owned<Object>>, Thrown> {
-    if !exception::is_in_flight() {
-        return Ok(None);
-    }
-    if exception::is_exit_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(exception::take()) }
+/// The generator belongs to another one.
+pub fn make(id: i64, generator: Generator) -> Result<Owned<TaskObject>, Thrown> {
+    let task = TASK.make();
+    task.begin(id, generator)?;
+    Ok(task)
 }
 
-function_table! {
-    static METHODS = {
-        c"__construct"(taskId: Type::INT, coroutine: Type::class(c"Generator")) -> Type::NONE => construct;
-        c"getTaskId"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&TASK).id().into())
-        };
-        c"setSendValue"(sendValue: Type::MIXED) -> Type::VOID => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or_default();
-            let task = call.this_of(&TASK);
-            if task.status.get() != Status::Finished {
-                task.value.set(value);
-            }
-            Ok(Value::NULL)
-        };
-        c"setException"(exception: Type::class(c"Throwable")) -> Type::VOID => |call| {
-            let thrown = call.arguments(1, 1)?.object(1, spindle_zend::engine::throwable_class())?;
-            let task = call.this_of(&TASK);
-            if task.status.get() != Status::Finished {
-                task.exception.set(Some(Owned::of(thrown)));
-            }
-            Ok(Value::NULL)
-        };
-        c"run"() -> Type::MIXED => run_by_hand;
-        c"isFinished"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&TASK).status.get() == Status::Finished).into())
-        };
-    }
-}
-
-/// Registers the class. At module start.
-pub fn register() {
-    let class = declare_class(c"Async\\Task\\Task", METHODS);
-    class.implement(coroutine::awaitable());
-    TASK.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
-    coroutine::declare_awaitable(AwaitableClass {
-        completion: completion_of,
-        deliver,
-        failure: |object| TASK.of(object)?.exception.get(),
-    });
-}
-
-fn completion_of(object: &Object) -> Option<&Completion> {
-    let task = TASK.of(object)?;
-    if !task.completion.is_asked_for() {
-        task.note_maker();
-    }
-    Some(&task.completion)
-}
-
-impl State for Task {
-    const DESTRUCT: Option<fn(&TaskObject)> = Some(ends::kill);
-
-    fn new(_: Class) -> Task {
+impl Task {
+    /// Returns a task that is not constructed.
+    pub fn new() -> Task {
         Task {
             id: Cell::new(0),
             owner: Cell::new(0),
@@ -167,7 +118,8 @@ impl State for Task {
         }
     }
 
-    fn collect(&self, values: &mut Collected) {
+    /// Adds what it holds for the cycle collector.
+    pub fn collect_values(&self, values: &mut Collected) {
         for owner in self.innermost.borrow().iter().chain(self.callers.borrow().iter()) {
             values.owned_object(owner.generator().object());
         }
@@ -180,121 +132,17 @@ impl State for Task {
             values.owned_object(reporter.object());
         }
     }
-}
 
-/// Returns a generator that is an argument.
-pub fn generator_of(call: &Call, number: u32) -> Result<Generator, Thrown> {
-    let argument = call.arguments(0, u32::MAX)?.value(number);
-    argument.and_then(Value::as_object).and_then(Generator::of).ok_or_else(|| {
-        let given = argument.map_or_else(|| "none".to_owned(), describe);
-        argument_error(number, true, &format!("must be of type Generator, {given} given"))
-    })
-}
-
-/// Returns the type of a value for messages.
-pub fn describe(value: &Value) -> String {
-    value.as_object().map_or_else(|| value.type_name(), |object| object.class().name().to_text())
-}
-
-fn construct(call: Call) -> PhpResult {
-    let id = call.arguments(2, 2)?.long(1)?;
-    let generator = generator_of(&call, 2)?;
-    let task = call.this_of(&TASK);
-    if task.is_constructed.get() {
-        return Err(exception::throw_error("A task is constructed once"));
-    }
-    task.begin(id, generator)?;
-    Ok(Value::NULL)
-}
-
-/// Returns a new task.
-///
-/// # Errors
-/// The generator belongs to another one.
-pub fn make(id: i64, generator: Generator) -> Result<Owned<TaskObject>, Thrown> {
-    let task = TASK.make();
-    task.begin(id, generator)?;
-    Ok(task)
-}
-
-/// Returns the result of a task that has ended, or throws its failure.
-fn deliver(object: &Object) -> PhpResult {
-    let Some(task) = TASK.of(object) else { return Ok(Value::NULL) };
-    if let Some(reporter) = &*task.reporter.borrow() {
-        reporter.mark_awaited();
-    }
-    if task.exception.is_empty() && task.is_killed.get() {
-        task.exception.set(Some(coroutine::new_cancellation("The task was killed")));
-    }
-    match task.exception.get() {
-        Some(failure) => Err(exception::throw(failure)),
-        None => Ok(task.value.get().some().into()),
-    }
-}
-
-/// `Task::run()`: runs a task that no scheduler has queued to its next `yield`, and returns the value that it yields.
-fn run_by_hand(call: Call) -> PhpResult {
-    call.no_arguments()?;
-    let task = Owned::of(call.this_of(&TASK));
-    match task.status.get() {
-        Status::Idle => {}
-        Status::Finished => return Ok(Value::NULL),
-        Status::Running => return Err(exception::throw_error("The task is running")),
-        Status::Queued | Status::Waiting => {
-            return Err(exception::throw_error("A task that is queued, or waits, is run by its scheduler"));
-        }
-    }
-    match task.step() {
-        Step::Yielded(value) => {
-            task.status.set(Status::Idle);
-            Ok(value)
-        }
-        Step::Ended(value) => {
-            ends::conclude(&task, Ok(value), false);
-            ended_by_hand()
-        }
-        Step::Failed(failure) => {
-            // The caller receives it, so it is not reported for the task.
-            ends::conclude(&task, Err(failure.clone()), true);
-            ended_by_hand()?;
-            Err(exception::throw(failure))
-        }
-        Step::Killed => {
-            ends::conclude(&task, Ok(Value::UNDEF), false);
-            ended_by_hand()
-        }
-        Step::Exits(thrown) => Err(thrown),
-    }
-}
-
-fn ended_by_hand() -> PhpResult {
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
-}
-
-impl Task {
     /// Returns its id.
     pub fn id(&self) -> i64 {
         self.id.get()
     }
 
-    /// Records what the end of the task depends on, if something awaits it.
-    #[inline]
-    pub fn goes_on(&self) {
-        if self.completion.is_asked_for() {
-            self.note_maker();
-        }
-    }
-
-    /// Records what the end of the task depends on: what it waits for, or else the coroutine that runs it.
-    fn note_maker(&self) {
-        let maker = match &*self.wait.borrow() {
-            Some(wait) => wait.depends_on().and_then(coroutine::maker),
-            None => scheduler::runner_of(self.owner.get()),
-        };
-        self.completion.depends_on(maker);
-    }
-
-    fn begin(&self, id: i64, generator: Generator) -> Result<(), Thrown> {
+    /// Gives it an id and a generator.
+    ///
+    /// # Errors
+    /// The generator belongs to another task.
+    pub fn begin(&self, id: i64, generator: Generator) -> Result<(), Thrown> {
         let owner = Owner::of(generator).map_err(exception::throw)?;
         self.is_constructed.set(true);
         self.id.set(id);
@@ -488,6 +336,20 @@ impl Task {
             Err(failure) => self.exception.set(Some(failure)),
         }
         self.completion.complete(fails)
+    }
+
+    /// Returns the result of a task that has ended, or throws its failure.
+    pub fn outcome(&self) -> PhpResult {
+        if let Some(reporter) = &*self.reporter.borrow() {
+            reporter.mark_awaited();
+        }
+        if self.exception.is_empty() && self.is_killed.get() {
+            self.exception.set(Some(coroutine::new_cancellation("The task was killed")));
+        }
+        match self.exception.get() {
+            Some(failure) => Err(exception::throw(failure)),
+            None => Ok(self.value.get().some().into()),
+        }
     }
 
     /// Sets the coroutine that reports its failure.

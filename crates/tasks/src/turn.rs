@@ -1,8 +1,7 @@
 //! One resumption of a generator of a task, and what its `yield` means for the stack of generators.
 
-use crate::calls::RETURNED;
-use crate::ends::release;
-use crate::task::take_thrown;
+use crate::system::RETURNED;
+use crate::thrown::{new_exception, release, take_thrown};
 use spindle_zend::{Generator, Object, Owned, Resumed, Thrown, Value, exception};
 
 /// What the innermost generator of a task has done.
@@ -34,9 +33,7 @@ impl Turn {
             Resumed::Ended => Ok(Value::NULL),
             Resumed::Thrown(_) => take_thrown()?.map_or(Ok(Value::NULL), Err),
             // User code runs it, or what it delegates to: its frame cannot be touched.
-            Resumed::Running => {
-                Err(crate::new_exception("error", "The generator of this task is being run by other code"))
-            }
+            Resumed::Running => Err(new_exception("error", "The generator of this task is being run by other code")),
         };
         Ok(Turn::Returned { result, end: false })
     }
