@@ -97,7 +97,7 @@ fn check_place() {
 /// An exception is in flight, so no other code must run.
 fn runtime() -> Result<&'static Runtime, Thrown> {
     check_place();
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(scheduler::rt()) }
+    exception::check().map(|()| scheduler::rt())
 }
 
 /// A coroutine, represented by its object of the class `Async\Coroutine`.
@@ -752,7 +752,7 @@ fn cannot_wait_for(error: &io::Error) -> Thrown {
 pub fn call(callable: &Value, arguments: &mut [Value]) -> PhpResult {
     runtime()?;
     let result = engine::call(callable, arguments);
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+    exception::check().map(|()| result)
 }
 
 /// A queue of coroutines that wait until others have changed something, in order of arrival.

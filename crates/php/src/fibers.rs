@@ -240,9 +240,7 @@ fn suspend(call: Call) -> PhpResult {
     if exception::is_in_flight() || is_elsewhere {
         draft.status.set(Status::Running);
         draft.changed.wake_all();
-        if exception::is_in_flight() {
-            return Err(Thrown::is_in_flight());
-        }
+        exception::check()?;
         // It has suspended a Fiber of PHP's, which another coroutine has resumed.
         return Err(error("Cannot suspend: the callback of Fiber::suspend() was resumed in another coroutine"));
     }

@@ -200,7 +200,7 @@ fn result_or_failure(object: &Object) -> Result<Result<Value, Value>, Thrown> {
 
 /// `awaitAll()`: all results, or the first failure.
 pub fn all(call: Call) -> PhpResult {
-    all_of(&call.arguments(1, 2)?)
+    all_of(&call.passed())
 }
 
 /// Waits for all awaitables of the first argument; the second one is the token.
@@ -219,7 +219,7 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
 
 /// `awaitAny()`: the result or the failure of the one that completes first.
 pub fn any(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let token = token(&arguments, 2)?;
     let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
     if many.objects.iter().map(|object| coroutine::is_complete(object)).any(|complete| complete.unwrap_or(true)) {
@@ -241,7 +241,7 @@ fn not_empty(many: Many, number: u32) -> Result<Many, Thrown> {
 
 /// `awaitFirst()`: the first result; the failures are thrown together if all have failed.
 pub fn first(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let token = token(&arguments, 2)?;
     let many = not_empty(Many::of(arguments.iterable(1)?, 1)?, 1)?;
     let mut settled = many.settle("awaitFirst", token, 1)?;
@@ -253,7 +253,7 @@ pub fn first(call: Call) -> PhpResult {
 
 /// `awaitAnyOf()`: the first results, in the order of completion.
 pub fn any_of(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 3)?;
+    let arguments = call.passed();
     let count = number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
     let many = Many::of(arguments.iterable(2)?, 2)?;

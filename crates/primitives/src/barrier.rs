@@ -19,7 +19,7 @@ object_class!(static BARRIER: Barrier = create);
 function_table! {
     static METHODS = {
         c"__construct"(parties: Type::INT) -> Type::NONE => |call| {
-            let parties = number(&call.arguments(1, 1)?, 1, 1, 1)?;
+            let parties = number(&call.passed(), 1, 1, 1)?;
             let this = call.this_of(&BARRIER);
             if this.parties.replace(parties) != 0 {
                 this.parties.set(parties);
@@ -28,13 +28,10 @@ function_table! {
             Ok(Value::NULL)
         };
         c"await"(cancellation: TOKEN => c"null") -> Type::BOOL => |call| {
-            let token = token(&call.arguments(0, 1)?, 1)?;
+            let token = token(&call.passed(), 1)?;
             arrive(call, token)
         };
-        c"waiting"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&BARRIER).waiting() as i64).into())
-        };
+        c"waiting"() -> Type::INT => |call| Ok((call.this_of(&BARRIER).waiting() as i64).into());
     }
 }
 

@@ -39,13 +39,13 @@ function_table! {
     static METHODS = {
         c"__construct"(capacity: Type::INT => c"0") -> Type::NONE => construct;
         c"send"(value: Type::MIXED, cancellation: TOKEN => c"null") -> Type::VOID => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             let value = arguments.value(1).cloned().unwrap_or(Value::NULL);
             send(&call.this_of(&CHANNEL).shared, value, token(&arguments, 2)?)?;
             Ok(Value::NULL)
         };
         c"recv"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
-            let arguments = call.arguments(0, 1)?;
+            let arguments = call.passed();
             let this = &call.this_of(&CHANNEL).shared;
             match receive(this, token(&arguments, 1)?)? {
                 Some(value) => Ok(value),
@@ -55,14 +55,13 @@ function_table! {
         c"trySend"(value: Type::MIXED) -> Type::BOOL => try_send;
         c"sendAsync"(value: Type::MIXED) -> Type::BOOL => try_send;
         c"tryRecv"() -> Type::MIXED => |call| {
-            call.no_arguments()?;
             Ok(match call.this_of(&CHANNEL).shared.try_receive() {
                 Received::Value(value) => value,
                 Received::Empty | Received::Closed => Value::NULL,
             })
         };
         c"close"(reason: Type::class(c"Throwable").or_null() => c"null") -> Type::VOID => |call| {
-            let reason = call.arguments(0, 1)?.object_or_null(1, engine::throwable_class())?.map(Owned::of);
+            let reason = call.passed().object_or_null(1, engine::throwable_class())?.map(Owned::of);
             call.this_of(&CHANNEL).shared.close(reason);
             Ok(Value::NULL)
         };
@@ -71,10 +70,7 @@ function_table! {
         c"isFull"() -> Type::BOOL => |call| ask(call, |core| core.is_full().into());
         c"count"() -> Type::INT => |call| ask(call, |core| (core.len() as i64).into());
         c"capacity"() -> Type::INT => |call| ask(call, |core| (core.capacity() as i64).into());
-        c"getIterator"() -> Type::class(c"Iterator") => |call| {
-            call.no_arguments()?;
-            Ok(ChannelIterator::over(call.this_of(&CHANNEL)).into())
-        };
+        c"getIterator"() -> Type::class(c"Iterator") => |call| Ok(ChannelIterator::over(call.this_of(&CHANNEL)).into());
         c"toStream"(stream: Type::MIXED, separator: Type::STRING => c"\"\"") -> Type::INT => streams::to_stream;
     }
 }
@@ -118,7 +114,7 @@ impl State for Channel {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let capacity = number(&call.arguments(0, 1)?, 1, 0, 0)?;
+    let capacity = number(&call.passed(), 1, 0, 0)?;
     let this = call.this_of(&CHANNEL);
     if this.is_constructed.replace(true) {
         return Err(fails("The channel is constructed already"));
@@ -128,13 +124,12 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn try_send(call: Call) -> PhpResult {
-    let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+    let value = call.passed().value(1).cloned().unwrap_or(Value::NULL);
     let refused = call.this_of(&CHANNEL).shared.try_send(value);
     Ok(refused.is_ok().into())
 }
 
 fn ask(call: Call, question: impl FnOnce(&Core<Value, Waker>) -> Value) -> PhpResult {
-    call.no_arguments()?;
     Ok(question(&call.this_of(&CHANNEL).shared.core.borrow()))
 }
 
@@ -362,28 +357,17 @@ object_class!(static ITERATOR: ChannelIterator = create_iterator);
 
 function_table! {
     static ITERATOR_METHODS = {
-        c"current"() -> Type::MIXED => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&ITERATOR).current.get())
-        };
-        c"key"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&ITERATOR).key.get().into())
-        };
+        c"current"() -> Type::MIXED => |call| Ok(call.this_of(&ITERATOR).current.get());
+        c"key"() -> Type::INT => |call| Ok(call.this_of(&ITERATOR).key.get().into());
         c"next"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             call.this_of(&ITERATOR).advance()?;
             Ok(Value::NULL)
         };
         c"rewind"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             call.this_of(&ITERATOR).rewind()?;
             Ok(Value::NULL)
         };
-        c"valid"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((!call.this_of(&ITERATOR).current.is_empty()).into())
-        };
+        c"valid"() -> Type::BOOL => |call| Ok((!call.this_of(&ITERATOR).current.is_empty()).into());
     }
 }
 
@@ -416,9 +400,7 @@ impl ChannelIterator {
     /// Receives the next value. The iteration ends when the channel is closed, by an exception if it was closed with one.
     fn receive(&self) -> Result<(), Thrown> {
         self.current.set(Value::UNDEF);
-        if exception::is_in_flight() {
-            return Err(Thrown::is_in_flight()); // of the last value's destructor: what comes next is not lost
-        }
+        exception::check()?; // of the last value's destructor: what comes next is not lost
         let Some(channel) = self.shared.get() else { return Ok(()) };
         match receive(channel, None)? {
             Some(value) => self.current.set(value),

@@ -167,7 +167,7 @@ impl Connections {
                 engine::call(&Array::list(callable.into_iter()).into(), &mut arguments)
             }
         };
-        if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+        exception::check().map(|()| result)
     }
 
     /// Returns `true` if a transaction is under way.

@@ -43,7 +43,7 @@ function_table! {
             idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
         ) -> A_POOL => |call| {
             let pool = POOL.make();
-            construct_pdo(&pool, &call.arguments(1, 9)?)?;
+            construct_pdo(&pool, &call.passed())?;
             pool::fill(&pool, 0)?;
             Ok(pool.into())
         };
@@ -53,7 +53,7 @@ function_table! {
             healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
         ) -> A_POOL => |call| {
             let pool = POOL.make();
-            construct_redis(&pool, &call.arguments(0, 10)?)?;
+            construct_redis(&pool, &call.passed())?;
             pool::fill(&pool, 0)?;
             Ok(pool.into())
         };
@@ -63,7 +63,7 @@ function_table! {
             healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
         ) -> A_POOL => |call| {
             let pool = POOL.make();
-            construct_mysqli(&pool, &call.arguments(0, 11)?)?;
+            construct_mysqli(&pool, &call.passed())?;
             pool::fill(&pool, 0)?;
             Ok(pool.into())
         };
@@ -76,7 +76,7 @@ function_table! {
             hostname: TEXT => c"null", username: TEXT => c"null", password: TEXT => c"null", database: TEXT => c"null",
             port: Type::INT.or_null() => c"null", socket: TEXT => c"null", max: Type::INT => c"10", min: Type::INT => c"0",
             healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
-        ) -> Type::NONE => |call| construct(call, |pool| construct_mysqli(pool, &call.arguments(0, 11)?));
+        ) -> Type::NONE => |call| construct(call, |pool| construct_mysqli(pool, &call.passed()));
     }
 }
 
@@ -86,7 +86,7 @@ function_table! {
             dsn: Type::STRING, username: TEXT => c"null", password: TEXT => c"null", options: OPTIONS => c"null",
             max: Type::INT => c"10", min: Type::INT => c"0", healthcheckInterval: Type::INT => c"1000",
             idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
-        ) -> Type::NONE => |call| construct(call, |pool| construct_pdo(pool, &call.arguments(1, 9)?));
+        ) -> Type::NONE => |call| construct(call, |pool| construct_pdo(pool, &call.passed()));
         c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
     }
 }
@@ -97,7 +97,7 @@ function_table! {
             host: Type::STRING => c"'127.0.0.1'", port: Type::INT => c"6379", timeout: Type::FLOAT => c"0.0",
             auth: Type::MIXED => c"null", database: Type::INT => c"0", max: Type::INT => c"10", min: Type::INT => c"0",
             healthcheckInterval: Type::INT => c"1000", idleTime: Type::INT => c"0", reset: CALLBACK => c"null",
-        ) -> Type::NONE => |call| construct(call, |pool| construct_redis(pool, &call.arguments(0, 10)?));
+        ) -> Type::NONE => |call| construct(call, |pool| construct_redis(pool, &call.passed()));
         c"__call"(name: Type::STRING, arguments: Type::ARRAY) -> Type::MIXED => call_by_name;
     }
 }

@@ -63,29 +63,25 @@ const THROWABLE: Type = Type::class(c"Throwable");
 function_table! {
     static STATE_METHODS = {
         c"complete"(result: Type::MIXED => c"null") -> Type::VOID => |call| {
-            let result = call.arguments(0, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+            let result = call.passed().value(1).cloned().unwrap_or(Value::NULL);
             complete_once(call.this_of(&STATE), Ok(result))
         };
         c"error"(throwable: THROWABLE) -> Type::VOID => |call| {
-            let failure = Owned::of(call.arguments(1, 1)?.object(1, engine::throwable_class())?);
+            let failure = Owned::of(call.passed().object(1, engine::throwable_class())?);
             complete_once(call.this_of(&STATE), Err(failure))
         };
         c"ignore"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             call.this_of(&STATE).is_seen.set(true);
             Ok(Value::NULL)
         };
-        c"isCompleted"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&STATE).status.get() != Status::Pending).into())
-        };
+        c"isCompleted"() -> Type::BOOL => |call| Ok((call.this_of(&STATE).status.get() != Status::Pending).into());
     }
 }
 
 function_table! {
     static METHODS = {
         c"__construct"(state: STATE_TYPE) -> Type::NONE => |call| {
-            let given = call.arguments(1, 1)?.object(1, STATE.class())?;
+            let given = call.passed().object(1, STATE.class())?;
             match STATE.of(given).map(|state| call.this_of(&FUTURE).0.set(Owned::of(state))) {
                 Some(Ok(())) => Ok(Value::NULL),
                 _ => Err(fails("The future is constructed already")),
@@ -95,31 +91,27 @@ function_table! {
         c"catch"(callback: Type::CALLABLE) -> FUTURE_TYPE => |call| chain(call, Kind::Catch);
         c"finally"(callback: Type::CALLABLE) -> FUTURE_TYPE => |call| chain(call, Kind::Finally);
         c"await"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
-            let token = token(&call.arguments(0, 1)?, 1)?;
+            let token = token(&call.passed(), 1)?;
             let this = Owned::of(call.this_of(&FUTURE).object());
             coroutine::await_object_until(&this, token)
         };
         c"ignore"() -> FUTURE_TYPE => |call| {
-            call.no_arguments()?;
             let this = call.this_of(&FUTURE);
             state_of(this)?.is_seen.set(true);
             Ok(this.object().into())
         };
-        c"isCompleted"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((state_of(call.this_of(&FUTURE))?.status.get() != Status::Pending).into())
-        };
+        c"isCompleted"() -> Type::BOOL => |call| Ok((state_of(call.this_of(&FUTURE))?.status.get() != Status::Pending).into());
     }
 }
 
 function_table! {
     static STATICS = {
         c"completed"(value: Type::MIXED => c"null") -> FUTURE_TYPE => |call| {
-            let result = call.arguments(0, 1)?.value(1).cloned().unwrap_or(Value::NULL);
+            let result = call.passed().value(1).cloned().unwrap_or(Value::NULL);
             Ok(future_of(complete(Ok(result))))
         };
         c"failed"(throwable: THROWABLE) -> FUTURE_TYPE => |call| {
-            let failure = Owned::of(call.arguments(1, 1)?.object(1, engine::throwable_class())?);
+            let failure = Owned::of(call.passed().object(1, engine::throwable_class())?);
             Ok(future_of(complete(Err(failure))))
         };
     }
@@ -355,7 +347,7 @@ impl Drop for Step {
 
 /// `map()`, `catch()` and `finally()`: a future that depends on this one.
 fn chain(call: Call, kind: Kind) -> PhpResult {
-    let callback = call.arguments(1, 1)?.callable(1)?.clone();
+    let callback = call.passed().callable(1)?.clone();
     let state = state_of(call.this_of(&FUTURE))?.clone();
     let target = STATE.make();
     let link =

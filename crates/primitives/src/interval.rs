@@ -26,16 +26,12 @@ function_table! {
         c"key"() -> Type::INT => tick;
         c"next"() -> Type::VOID => next;
         c"rewind"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             let this = call.this_of(&INTERVAL);
             this.start.set(Some(Instant::now()));
             this.tick.set(0);
             Ok(Value::NULL)
         };
-        c"valid"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok(true.into())
-        };
+        c"valid"() -> Type::BOOL => |_| Ok(true.into());
     }
 }
 
@@ -52,7 +48,7 @@ impl State for Interval {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let ms = number(&call.arguments(1, 1)?, 1, 1, 1)?;
+    let ms = number(&call.passed(), 1, 1, 1)?;
     let this = call.this_of(&INTERVAL);
     if !this.period.get().is_zero() {
         return Err(fails("The interval is constructed already"));
@@ -62,14 +58,12 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn tick(call: Call) -> PhpResult {
-    call.no_arguments()?;
     Ok((call.this_of(&INTERVAL).tick.get() as i64).into())
 }
 
 /// Waits for the next tick after the present time. Ticks that have passed meanwhile are left out, so that work between the
 /// ticks neither delays them nor makes them come in a rush.
 fn next(call: Call) -> PhpResult {
-    call.no_arguments()?;
     let this = call.this_of(&INTERVAL);
     let (now, period) = (Instant::now(), this.period.get());
     let start = this.start.get().unwrap_or(now);

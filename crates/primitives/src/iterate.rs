@@ -102,7 +102,7 @@ impl Drop for Active {
 
 /// `iterate()`.
 pub fn iterate(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 3)?;
+    let arguments = call.passed();
     let concurrency = match number(&arguments, 3, 0, 0)? {
         0 => usize::MAX,
         limit => limit,

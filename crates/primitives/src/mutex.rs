@@ -34,12 +34,11 @@ static LOCKED: PhpStatic<RefCell<Vec<Locked>>> = PhpStatic::new(RefCell::new(Vec
 function_table! {
     static METHODS = {
         c"lock"(cancellation: TOKEN => c"null") -> Type::VOID => |call| {
-            let token = token(&call.arguments(0, 1)?, 1)?;
+            let token = token(&call.passed(), 1)?;
             lock(call.this_of(&MUTEX), token)?;
             Ok(Value::NULL)
         };
         c"tryLock"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
             let this = call.this_of(&MUTEX);
             let locked = this.permit.borrow_mut().try_acquire();
             if locked {
@@ -47,12 +46,9 @@ function_table! {
             }
             Ok(locked.into())
         };
-        c"unlock"() -> Type::VOID => |call| {
-            call.no_arguments()?;
-            unlock(call.this_of(&MUTEX))
-        };
+        c"unlock"() -> Type::VOID => |call| unlock(call.this_of(&MUTEX));
         c"with"(callback: Type::CALLABLE, cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             let callback = arguments.callable(1)?;
             let this = call.this_of(&MUTEX);
             lock(this, token(&arguments, 2)?)?;
@@ -62,10 +58,7 @@ function_table! {
             }
             result
         };
-        c"isLocked"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&MUTEX).holder.get() != 0).into())
-        };
+        c"isLocked"() -> Type::BOOL => |call| Ok((call.this_of(&MUTEX).holder.get() != 0).into());
     }
 }
 

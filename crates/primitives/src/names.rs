@@ -10,13 +10,13 @@ fn pair(first: Value, second: Value) -> PhpResult {
 
 /// `await_all()`: results and failures apart.
 pub fn await_all(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 4)?;
+    let arguments = call.passed();
     settled(&arguments, 1, usize::MAX)
 }
 
 /// `await_any_of()`: the first results, and the failures until then.
 pub fn await_any_of(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 5)?;
+    let arguments = call.passed();
     let count = number(&arguments, 1, 0, 0)?;
     settled(&arguments, 2, count)
 }
@@ -37,12 +37,12 @@ fn settled(arguments: &Arguments<'_>, number: u32, count: usize) -> PhpResult {
 
 /// `await_all_or_fail()`: all results; the first failure is thrown.
 pub fn await_all_or_fail(call: Call) -> PhpResult {
-    all_of(&call.arguments(1, 3)?)
+    all_of(&call.passed())
 }
 
 /// `await_first_success()`: the first result, and the failures until then.
 pub fn await_first_success(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let token = token(&arguments, 2)?;
     let many = Many::of(arguments.iterable(1)?, 1)?;
     let mut settled = many.settle("await_first_success", token, 1)?;
@@ -52,7 +52,7 @@ pub fn await_first_success(call: Call) -> PhpResult {
 
 /// `await_any_of_or_fail()`: the first to complete; a failure among them is thrown.
 pub fn await_any_of_or_fail(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 4)?;
+    let arguments = call.passed();
     let count = number(&arguments, 1, 0, 0)?;
     let token = token(&arguments, 3)?;
     arguments.bool_or(4, true)?; // those that are found immediately have the order of the awaitables
@@ -70,26 +70,23 @@ fn function(name: &str, arguments: &mut [Value]) -> PhpResult {
 }
 
 /// `current_coroutine()`.
-pub fn current_coroutine(call: Call) -> PhpResult {
-    call.no_arguments()?;
+pub fn current_coroutine(_: Call) -> PhpResult {
     function("Async\\currentCoroutine", &mut [])
 }
 
 /// `get_coroutines()`.
-pub fn get_coroutines(call: Call) -> PhpResult {
-    call.no_arguments()?;
+pub fn get_coroutines(_: Call) -> PhpResult {
     function("Async\\getCoroutines", &mut [])
 }
 
 /// `coroutine_context()`.
-pub fn coroutine_context(call: Call) -> PhpResult {
-    call.no_arguments()?;
+pub fn coroutine_context(_: Call) -> PhpResult {
     function("Async\\localContext", &mut [])
 }
 
 /// `graceful_shutdown()`.
 pub fn graceful_shutdown(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 1)?;
+    let arguments = call.passed();
     let given: Option<&Object> = arguments.object_or_null(1, spindle_zend::engine::throwable_class())?;
     function("Async\\gracefulShutdown", &mut [given.map(Owned::of).into()])
 }

@@ -114,12 +114,8 @@ function_table! {
         c"watchSignal"(signo: Type::INT) -> Type::VOID => watch_signal;
         c"unwatchSignal"(signo: Type::INT) -> Type::VOID => unwatch_signal;
         c"wait"(seconds: Type::FLOAT.or_null() => c"null") -> Type::ARRAY => wait;
-        c"isWaiting"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&POLL).is_active().into())
-        };
+        c"isWaiting"() -> Type::BOOL => |call| Ok(call.this_of(&POLL).is_active().into());
         c"wake"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             let this = call.this_of(&POLL);
             this.is_woken.set(true);
             this.waits.wake();
@@ -173,20 +169,15 @@ fn number_of(value: Option<&Value>) -> Result<i64, Thrown> {
         .ok_or_else(|| argument_error(1, true, &format!("must be of type resource, {} given", value.type_name())))
 }
 
-/// Returns an error if an exception is in flight.
-fn nothing_in_flight() -> Result<(), Thrown> {
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
-}
-
 fn watch(call: &Call, direction: Direction) -> PhpResult {
     let this = call.this_of(&POLL);
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let number = number_of(arguments.value(1))?;
     let resource = arguments.value(1).cloned().unwrap_or_default();
     let value = arguments.value(2).filter(|value| !value.is_null()).cloned().unwrap_or(Value::UNDEF);
     // Code of a user wrapper may run here.
     let descriptor = resource.stream_descriptor();
-    nothing_in_flight()?;
+    exception::check()?;
     if descriptor.is_none() {
         if !resource.is_open_stream() {
             return Err(argument_error(1, true, "must be an open stream resource"));
@@ -213,7 +204,7 @@ fn watch(call: &Call, direction: Direction) -> PhpResult {
 
 fn unwatch(call: &Call, direction: Direction) -> PhpResult {
     let this = call.this_of(&POLL);
-    let number = number_of(call.arguments(1, 1)?.value(1))?;
+    let number = number_of(call.passed().value(1))?;
     let stream = this.streams.borrow().get(&number).cloned();
     let Some(stream) = stream else { return Ok(Value::NULL) };
     let side = Side { stream, direction };
@@ -232,12 +223,12 @@ fn unwatch(call: &Call, direction: Direction) -> PhpResult {
         drop(resource); // if nothing else refers to it, it is closed, by code of a user wrapper perhaps
     }
     drop(value);
-    nothing_in_flight().map(|()| Value::NULL)
+    exception::check().map(|()| Value::NULL)
 }
 
 /// Returns the signal that was passed.
 fn signal_of(call: &Call) -> Result<i32, Thrown> {
-    let given = call.arguments(1, 1)?.long(1)?;
+    let given = call.passed().long(1)?;
     let signal = i32::try_from(given).ok().filter(|signal| (1..=64).contains(signal));
     signal.ok_or_else(|| argument_error(1, false, "must be the number of a signal"))
 }
@@ -281,7 +272,7 @@ fn bit(signal: i32) -> u64 {
 
 fn wait(call: Call) -> PhpResult {
     let this = call.this_of(&POLL);
-    let seconds = call.arguments(0, 1)?.double_or_null(1)?;
+    let seconds = call.passed().double_or_null(1)?;
     if seconds.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
         return Err(argument_error(1, false, "must be null or a number of seconds that is not negative"));
     }

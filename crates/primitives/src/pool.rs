@@ -103,41 +103,25 @@ function_table! {
             max: Type::INT => c"10", healthcheckInterval: Type::INT => c"0", idleTime: Type::INT => c"0",
         ) -> Type::NONE => construct;
         c"acquire"(cancellation: TOKEN => c"null") -> Type::MIXED => |call| {
-            let token = token(&call.arguments(0, 1)?, 1)?;
+            let token = token(&call.passed(), 1)?;
             acquire(call.this_of(&POOL), "Pool::acquire", token)
         };
-        c"tryAcquire"() -> Type::MIXED => |call| {
-            call.no_arguments()?;
-            try_acquire(call.this_of(&POOL))
-        };
+        c"tryAcquire"() -> Type::MIXED => |call| try_acquire(call.this_of(&POOL));
         c"release"(resource: Type::MIXED, broken: Type::BOOL => c"false") -> Type::VOID => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             let item = arguments.value(1).cloned().unwrap_or(Value::NULL);
             release(call.this_of(&POOL), item, arguments.bool_or(2, false)?)?;
             Ok(Value::NULL)
         };
         c"with"(callback: Type::CALLABLE, cancellation: TOKEN => c"null") -> Type::MIXED => with;
         c"close"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             close(call.this_of(&POOL))?;
             Ok(Value::NULL)
         };
-        c"isClosed"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&POOL).is_closed().into())
-        };
-        c"count"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&POOL).places.borrow().count() as i64).into())
-        };
-        c"idleCount"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&POOL).places.borrow().idle() as i64).into())
-        };
-        c"activeCount"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&POOL).lent.get() as i64).into())
-        };
+        c"isClosed"() -> Type::BOOL => |call| Ok(call.this_of(&POOL).is_closed().into());
+        c"count"() -> Type::INT => |call| Ok((call.this_of(&POOL).places.borrow().count() as i64).into());
+        c"idleCount"() -> Type::INT => |call| Ok((call.this_of(&POOL).places.borrow().idle() as i64).into());
+        c"activeCount"() -> Type::INT => |call| Ok((call.this_of(&POOL).lent.get() as i64).into());
     }
 }
 
@@ -428,7 +412,7 @@ pub fn fill(this: &Instance<Pool>, count: usize) -> Result<(), Thrown> {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 9)?;
+    let arguments = call.passed();
     let this = call.this_of(&POOL);
     if this.is_constructed.get() {
         return Err(fails("The pool is constructed already"));
@@ -801,7 +785,7 @@ fn release(this: &Instance<Pool>, item: Value, is_broken: bool) -> Result<(), Th
 /// Calls a callback with a thing. If the callback throws and the pool has no `beforeRelease`, the thing is destroyed: its state
 /// is unknown.
 fn with(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let callable = arguments.callable(1)?;
     let this = call.this_of(&POOL);
     let item = acquire(this, "Pool::with", token(&arguments, 2)?)?;

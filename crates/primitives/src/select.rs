@@ -298,7 +298,7 @@ fn result(key: Value, value: Value) -> PhpResult {
 
 /// `select()`.
 pub fn select(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let token = token(&arguments, 2)?;
     let mut cases = match first_attempt(arguments.array(1)?) {
         Ok(found) => return found,
@@ -321,7 +321,7 @@ pub fn select(call: Call) -> PhpResult {
 
 /// `trySelect()`.
 pub fn try_select(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 1)?;
+    let arguments = call.passed();
     first_attempt(arguments.array(1)?).unwrap_or(Ok(Value::NULL))
 }
 

@@ -20,7 +20,7 @@ object_class!(static SEMAPHORE: Semaphore = create);
 function_table! {
     static METHODS = {
         c"__construct"(permits: Type::INT) -> Type::NONE => |call| {
-            let permits = number(&call.arguments(1, 1)?, 1, 0, 0)?;
+            let permits = number(&call.passed(), 1, 0, 0)?;
             let this = call.this_of(&SEMAPHORE);
             if this.is_constructed.replace(true) {
                 return Err(fails("The semaphore is constructed already"));
@@ -29,23 +29,14 @@ function_table! {
             Ok(Value::NULL)
         };
         c"acquire"(cancellation: TOKEN => c"null") -> Type::VOID => |call| {
-            let token = token(&call.arguments(0, 1)?, 1)?;
+            let token = token(&call.passed(), 1)?;
             acquire(&call.this_of(&SEMAPHORE).permits, &Wait::new("Semaphore::acquire", token))?;
             Ok(Value::NULL)
         };
-        c"tryAcquire"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&SEMAPHORE).permits.borrow_mut().try_acquire().into())
-        };
-        c"release"() -> Type::VOID => |call| {
-            call.no_arguments()?;
-            release(call.this_of(&SEMAPHORE))
-        };
+        c"tryAcquire"() -> Type::BOOL => |call| Ok(call.this_of(&SEMAPHORE).permits.borrow_mut().try_acquire().into());
+        c"release"() -> Type::VOID => |call| release(call.this_of(&SEMAPHORE));
         c"with"(callback: Type::CALLABLE, cancellation: TOKEN => c"null") -> Type::MIXED => with;
-        c"available"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&SEMAPHORE).permits.borrow().available() as i64).into())
-        };
+        c"available"() -> Type::INT => |call| Ok((call.this_of(&SEMAPHORE).permits.borrow().available() as i64).into());
     }
 }
 
@@ -93,7 +84,7 @@ fn release(this: &Semaphore) -> PhpResult {
 
 /// Calls a callback with a permit.
 fn with(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let callback = arguments.callable(1)?;
     let token: Option<&Object> = token(&arguments, 2)?;
     let this = call.this_of(&SEMAPHORE);

@@ -15,7 +15,6 @@ object_class!(static ARRIVAL: Arrival = create);
 function_table! {
     static METHODS = {
         c"isCompleted"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
             Ok(call.this_of(&ARRIVAL).0.get().is_some_and(|wait| wait.completion.is_complete()).into())
         };
     }
@@ -43,7 +42,7 @@ impl State for Arrival {
 
 /// `signal()`: the next arrival of a signal, which is caught from this call on.
 pub fn signal(call: Call) -> PhpResult {
-    let given = call.arguments(1, 1)?.long(1)?;
+    let given = call.passed().long(1)?;
     let signal = i32::try_from(given).ok().filter(|signal| (1..=64).contains(signal));
     match signal.map(SignalWait::start) {
         Some(Ok(wait)) => {

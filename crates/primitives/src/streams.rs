@@ -65,7 +65,7 @@ impl Drop for Reader {
 
 /// `Channel::fromStream()`: a channel of the lines of a stream, or of chunks of at most this size, which a coroutine reads.
 pub fn from_stream(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 3)?;
+    let arguments = call.passed();
     let stream = stream_of(arguments.value(1))?;
     let (chunk, capacity) = (number(&arguments, 2, 0, 0)?, number(&arguments, 3, 0, 0)?);
     let channel = channel::make(capacity);
@@ -77,7 +77,7 @@ pub fn from_stream(call: Call) -> PhpResult {
 
 /// `Channel::toStream()`: writes all values to a stream until the channel is closed, and returns the number of bytes.
 pub fn to_stream(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let stream = stream_of(arguments.value(1))?;
     let separator = if arguments.value(2).is_some() { arguments.str(2)?.as_bytes().to_vec() } else { Vec::new() };
     let this = channel::shared(call.this_of(&CHANNEL));

@@ -13,25 +13,19 @@ const SYSTEM_CALL: Type = Type::class(c"Async\\Task\\SystemCall");
 function_table! {
     /// The functions of this crate.
     pub static FUNCTIONS = {
-        c"Async\\Task\\getTaskId"() -> SYSTEM_CALL => |call| {
-            call.no_arguments()?;
-            Ok(task_id())
-        };
+        c"Async\\Task\\getTaskId"() -> SYSTEM_CALL => |_| Ok(task_id());
         c"Async\\Task\\newTask"(coroutine: Type::class(c"Generator")) -> SYSTEM_CALL => |call| {
-            call.arguments(1, 1)?;
             Ok(make(Kind::NewTask(generator_of(&call, 1)?)))
         };
-        c"Async\\Task\\killTask"(tid: Type::INT) -> SYSTEM_CALL => |call| {
-            Ok(make(Kind::Kill(call.arguments(1, 1)?.long(1)?)))
-        };
+        c"Async\\Task\\killTask"(tid: Type::INT) -> SYSTEM_CALL => |call| Ok(make(Kind::Kill(call.passed().long(1)?)));
         c"Async\\Task\\waitForRead"(socket: Type::MIXED) -> SYSTEM_CALL => |call| {
-            Ok(make(Kind::Wait(stream_of(&call, 1, 1)?, Direction::Read)))
+            Ok(make(Kind::Wait(stream_of(&call, 1)?, Direction::Read)))
         };
         c"Async\\Task\\waitForWrite"(socket: Type::MIXED) -> SYSTEM_CALL => |call| {
-            Ok(make(Kind::Wait(stream_of(&call, 1, 1)?, Direction::Write)))
+            Ok(make(Kind::Wait(stream_of(&call, 1)?, Direction::Write)))
         };
         c"Async\\Task\\retval"(value: Type::MIXED) -> Type::class(c"Async\\Task\\CoroutineReturnValue") => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or_default();
+            let value = call.passed().value(1).cloned().unwrap_or_default();
             let returned = RETURNED.make();
             returned.value.set(value);
             Ok(returned.into())
@@ -43,12 +37,12 @@ function_table! {
 function_table! {
     static CALL_METHODS = {
         c"__construct"(callback: Type::CALLABLE) -> Type::NONE => |call| {
-            let callback = call.arguments(1, 1)?.callable(1)?.clone();
+            let callback = call.passed().callable(1)?.clone();
             call.this_of(&SYSTEM).callback.set(callback);
             Ok(Value::NULL)
         };
         c"__invoke"(task: Type::class(c"Async\\Task\\Task"), scheduler: Type::class(c"Async\\Task\\Scheduler")) -> Type::MIXED => |call| {
-            let arguments = call.arguments(2, 2)?;
+            let arguments = call.passed();
             let task = TASK.of(arguments.object(1, TASK.class())?).map(Owned::of);
             let scheduler = SCHEDULER.of(arguments.object(2, SCHEDULER.class())?).map(Owned::of);
             match (task, scheduler) {
@@ -62,14 +56,11 @@ function_table! {
 function_table! {
     static RETURNED_METHODS = {
         c"__construct"(value: Type::MIXED) -> Type::NONE => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or_default();
+            let value = call.passed().value(1).cloned().unwrap_or_default();
             call.this_of(&RETURNED).value.set(value);
             Ok(Value::NULL)
         };
-        c"getValue"() -> Type::MIXED => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&RETURNED).value.get())
-        };
+        c"getValue"() -> Type::MIXED => |call| Ok(call.this_of(&RETURNED).value.get());
     }
 }
 

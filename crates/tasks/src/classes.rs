@@ -14,12 +14,9 @@ use spindle_zend::{
 function_table! {
     static TASK_METHODS = {
         c"__construct"(taskId: Type::INT, coroutine: Type::class(c"Generator")) -> Type::NONE => construct;
-        c"getTaskId"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok(call.this_of(&TASK).id().into())
-        };
+        c"getTaskId"() -> Type::INT => |call| Ok(call.this_of(&TASK).id().into());
         c"setSendValue"(sendValue: Type::MIXED) -> Type::VOID => |call| {
-            let value = call.arguments(1, 1)?.value(1).cloned().unwrap_or_default();
+            let value = call.passed().value(1).cloned().unwrap_or_default();
             let task = call.this_of(&TASK);
             if task.status.get() != Status::Finished {
                 drop(task.put_value(value));
@@ -27,7 +24,7 @@ function_table! {
             Ok(Value::NULL)
         };
         c"setException"(exception: Type::class(c"Throwable")) -> Type::VOID => |call| {
-            let thrown = call.arguments(1, 1)?.object(1, engine::throwable_class())?;
+            let thrown = call.passed().object(1, engine::throwable_class())?;
             let task = call.this_of(&TASK);
             if task.status.get() != Status::Finished {
                 task.exception.set(Some(Owned::of(thrown)));
@@ -35,25 +32,21 @@ function_table! {
             Ok(Value::NULL)
         };
         c"run"() -> Type::MIXED => run_by_hand;
-        c"isFinished"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok((call.this_of(&TASK).status.get() == Status::Finished).into())
-        };
+        c"isFinished"() -> Type::BOOL => |call| Ok((call.this_of(&TASK).status.get() == Status::Finished).into());
     }
 }
 
 function_table! {
     static SCHEDULER_METHODS = {
         c"newTask"(coroutine: Type::class(c"Generator")) -> Type::INT => |call| {
-            call.arguments(1, 1)?;
             commands::new_task(call.this_of(&SCHEDULER), generator_of(&call, 1)?).map(Value::from)
         };
         c"schedule"(task: Type::class(c"Async\\Task\\Task")) -> Type::VOID => |call| {
-            let task = task_of(&call, 1, 1)?;
+            let task = task_of(&call, 1)?;
             commands::schedule(call.this_of(&SCHEDULER), &task)
         };
         c"killTask"(tid: Type::INT) -> Type::BOOL => |call| {
-            Ok(commands::kill(call.this_of(&SCHEDULER), call.arguments(1, 1)?.long(1)?).into())
+            Ok(commands::kill(call.this_of(&SCHEDULER), call.passed().long(1)?).into())
         };
         c"waitForRead"(socket: Type::MIXED, task: Type::class(c"Async\\Task\\Task")) -> Type::VOID => |call| {
             wait_for_stream(&call, Direction::Read)
@@ -62,7 +55,6 @@ function_table! {
             wait_for_stream(&call, Direction::Write)
         };
         c"run"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             run::run(call.this_of(&SCHEDULER))?;
             Ok(Value::NULL)
         };
@@ -119,7 +111,7 @@ impl State for Scheduler {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let id = call.arguments(2, 2)?.long(1)?;
+    let id = call.passed().long(1)?;
     let generator = generator_of(&call, 2)?;
     let task = call.this_of(&TASK);
     if task.is_constructed.get() {
@@ -131,7 +123,6 @@ fn construct(call: Call) -> PhpResult {
 
 /// `Task::run()`: runs a task that no scheduler has queued to its next `yield`, and returns the value that it yields.
 fn run_by_hand(call: Call) -> PhpResult {
-    call.no_arguments()?;
     let task = Owned::of(call.this_of(&TASK));
     match task.status.get() {
         Status::Idle => {}
@@ -165,17 +156,17 @@ fn run_by_hand(call: Call) -> PhpResult {
 }
 
 fn ended_by_hand() -> PhpResult {
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
+    exception::check().map(|()| Value::NULL)
 }
 
-fn task_of(call: &Call, number: u32, count: u32) -> Result<Owned<TaskObject>, Thrown> {
-    let object = call.arguments(count, count)?.object(number, TASK.class())?;
+fn task_of(call: &Call, number: u32) -> Result<Owned<TaskObject>, Thrown> {
+    let object = call.passed().object(number, TASK.class())?;
     TASK.of(object).map(Owned::of).ok_or_else(|| exception::throw_error("This object is no task"))
 }
 
 fn wait_for_stream(call: &Call, direction: Direction) -> PhpResult {
-    let stream = stream_of(call, 1, 2)?;
-    let task = task_of(call, 2, 2)?;
+    let stream = stream_of(call, 1)?;
+    let task = task_of(call, 2)?;
     commands::wait(call.this_of(&SCHEDULER), &task, Wait::of_stream(stream, direction, Operation::None))
 }
 

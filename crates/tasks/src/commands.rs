@@ -7,7 +7,7 @@ use crate::thrown::new_exception;
 use crate::waits::{Operation, Wait};
 use crate::{ends, socket, waiting};
 use spindle_php::coroutine;
-use spindle_zend::{Generator, PhpResult, Thrown, Value, engine, exception};
+use spindle_zend::{Generator, PhpResult, Thrown, Value, exception};
 
 /// Adds a task for a generator. Returns its id.
 ///
@@ -37,7 +37,7 @@ pub fn schedule(this: &SchedulerObject, task: &TaskObject) -> PhpResult {
     if task.status.get() == Status::Idle {
         this.enqueue(task);
     }
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
+    exception::check().map(|()| Value::NULL)
 }
 
 /// Kills the task with this id. Returns `false` if there is none.
@@ -70,7 +70,7 @@ pub fn wait(this: &SchedulerObject, task: &TaskObject, wait: Wait) -> PhpResult 
         return Err(exception::throw_new(coroutine::async_exception(), "A task cannot await itself"));
     }
     waiting::begin_wait(this, task, Box::new(wait));
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(Value::NULL) }
+    exception::check().map(|()| Value::NULL)
 }
 
 /// Carries out a system call for the task that has yielded it. What it throws is in flight.
@@ -81,11 +81,7 @@ pub fn carry_out(this: &SystemCall, task: &TaskObject, scheduler: &SchedulerObje
     }
     let kind = this.kind.borrow().clone();
     match kind {
-        Kind::Callback => {
-            let callback = this.callback.get();
-            let result = engine::call(&callback, &mut [Value::from(task.object()), scheduler.object().into()]);
-            if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
-        }
+        Kind::Callback => coroutine::call(&this.callback.get(), &mut [task.object().into(), scheduler.object().into()]),
         Kind::TaskId => Ok(Value::NULL), // see above
         Kind::NewTask(generator) => {
             let id = new_task(scheduler, generator)?;

@@ -4,7 +4,7 @@ use crate::arguments::describe;
 use crate::scheduler::{self, SchedulerObject};
 use crate::system::SYSTEM;
 use crate::task::{Status, Step, TaskObject};
-use crate::thrown::{new_exception, nothing_in_flight, release, take_thrown};
+use crate::thrown::{new_exception, release, take_thrown};
 use crate::waits::Wait;
 use crate::{commands, ends, waiting};
 use spindle_php::coroutine;
@@ -87,7 +87,7 @@ fn turn(this: &SchedulerObject, task: Owned<TaskObject>) -> Result<(), Thrown> {
         }
     }
     ends::release_task(this, task);
-    nothing_in_flight()
+    exception::check()
 }
 
 /// Does what a task yields.
@@ -111,7 +111,7 @@ fn yielded(this: &SchedulerObject, task: &TaskObject, value: Value) -> Result<()
     if let Some(thrown) = release((done, value)) {
         throw_into(this, task, thrown);
     }
-    nothing_in_flight()
+    exception::check()
 }
 
 /// Gives a task an exception that was thrown by what it has yielded, or was released for it. Its `yield` throws it.

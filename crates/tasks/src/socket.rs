@@ -3,10 +3,10 @@
 use crate::arguments::stream_of;
 use crate::system::{self, Kind};
 use crate::waits::Operation;
-use spindle_php::coroutine::Direction;
+use spindle_php::coroutine::{self, Direction};
 use spindle_zend::{
-    Class, Collected, Owned, State, Str, Thrown, Type, Value, ValueCell, argument_error, declare_class, engine,
-    exception, function_table, object_class, sys,
+    Class, Collected, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell, argument_error, declare_class,
+    engine, function_table, object_class, sys,
 };
 use std::cell::Cell;
 
@@ -22,27 +22,23 @@ const CALL: Type = Type::class(c"Async\\Task\\SystemCall");
 function_table! {
     static METHODS = {
         c"__construct"(socket: Type::MIXED) -> Type::NONE => |call| {
-            let stream = stream_of(&call, 1, 1)?;
+            let stream = stream_of(&call, 1)?;
             call.this_of(&SOCKET).stream.set(stream);
             Ok(Value::NULL)
         };
-        c"accept"() -> CALL => |call| {
-            call.no_arguments()?;
-            operation(call.this_of(&SOCKET), Operation::Accept)
-        };
+        c"accept"() -> CALL => |call| operation(call.this_of(&SOCKET), Operation::Accept);
         c"read"(size: Type::INT) -> CALL => |call| {
-            let size = call.arguments(1, 1)?.long(1)?;
+            let size = call.passed().long(1)?;
             if size <= 0 {
                 return Err(argument_error(1, false, "must be greater than 0"));
             }
             operation(call.this_of(&SOCKET), Operation::Read(size))
         };
         c"write"(string: Type::STRING) -> CALL => |call| {
-            let string = Owned::of(call.arguments(1, 1)?.str(1)?);
+            let string = Owned::of(call.passed().str(1)?);
             operation(call.this_of(&SOCKET), Operation::Write(string, Cell::new(0)))
         };
         c"close"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             let stream = call.this_of(&SOCKET).stream.get();
             if stream.is_open_stream() {
                 call_function("fclose", &mut [stream])?;
@@ -68,7 +64,7 @@ impl State for CoSocket {
     }
 }
 
-fn operation(socket: &CoSocket, operation: Operation) -> spindle_zend::PhpResult {
+fn operation(socket: &CoSocket, operation: Operation) -> PhpResult {
     Ok(system::make(Kind::Operate(socket.stream.get(), operation)))
 }
 
@@ -78,9 +74,8 @@ pub fn direction_of(operation: &Operation) -> Direction {
 }
 
 /// Calls a function of PHP.
-fn call_function(name: &str, arguments: &mut [Value]) -> spindle_zend::PhpResult {
-    let result = engine::call(&name.into(), arguments);
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+fn call_function(name: &str, arguments: &mut [Value]) -> PhpResult {
+    coroutine::call(&name.into(), arguments)
 }
 
 impl Operation {

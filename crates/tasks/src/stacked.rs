@@ -1,8 +1,8 @@
 //! `stackedCoroutine()`: stacked generators as one generator, for schedulers of user code. Tasks need no such wrapper.
 
 use crate::arguments::generator_of;
-use spindle_php::RequestValue;
-use spindle_zend::{Call, PhpResult, PhpStatic, Thrown, engine, exception};
+use spindle_php::{RequestValue, coroutine};
+use spindle_zend::{Call, PhpResult, PhpStatic, engine};
 
 /// The generator, as PHP code: only that can make one. A generator that returns, or yields `retval()`, sends its result to the
 /// one that has yielded it.
@@ -75,9 +75,7 @@ fn function() -> PhpResult {
 
 /// Returns the generator for the one that is the argument.
 pub fn make(call: Call) -> PhpResult {
-    call.arguments(1, 1)?;
     let generator = generator_of(&call, 1)?;
     let function = function()?;
-    let result = engine::call(&function, &mut [generator.into()]);
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result) }
+    coroutine::call(&function, &mut [generator.into()])
 }

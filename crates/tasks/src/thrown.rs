@@ -49,8 +49,3 @@ pub fn new_exception(class: &str, message: &str) -> Owned<Object> {
     let class = class_table::find(&Str::new(class)).expect("a class that PHP always has");
     exception::new(class, message)
 }
-
-/// Returns an error if something is in flight, which ends `run()`.
-pub fn nothing_in_flight() -> Result<(), Thrown> {
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
-}

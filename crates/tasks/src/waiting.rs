@@ -3,7 +3,7 @@
 use crate::ends;
 use crate::scheduler::{self, SchedulerObject};
 use crate::task::{Status, TaskObject};
-use crate::thrown::{nothing_in_flight, release, take_unless_exit};
+use crate::thrown::{release, take_unless_exit};
 use crate::waits::{Begun, Wait};
 use spindle_zend::{Owned, Thrown, Value, exception};
 
@@ -72,7 +72,7 @@ pub fn end_waits(this: &SchedulerObject) -> Result<(), Thrown> {
         wait.signalled(&this.waits);
         proceed(this, &task, wait);
         ends::release_task(this, task);
-        nothing_in_flight()?;
+        exception::check()?;
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ pub fn begin_waits(this: &SchedulerObject) -> Result<(), Thrown> {
         this.waiting_count.set(this.waiting_count.get() - 1);
         task.status.set(Status::Running);
         proceed(this, &task, wait);
-        nothing_in_flight()?;
+        exception::check()?;
     }
     Ok(())
 }

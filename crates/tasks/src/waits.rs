@@ -104,9 +104,7 @@ impl Wait {
                 }
                 // A user wrapper's code may run here, and close the stream.
                 let number = stream.stream_descriptor();
-                if exception::is_in_flight() {
-                    return Err(Thrown::is_in_flight());
-                }
+                exception::check()?;
                 let Some(number) = number else {
                     let text = if stream.is_open_stream() {
                         "Cannot wait for this stream: it has no descriptor that could be polled"

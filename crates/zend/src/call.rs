@@ -60,7 +60,13 @@ impl Call {
         if !(least..=most).contains(&self.argument_count()) {
             return Err(wrong_count(least, most));
         }
-        Ok(Arguments { values: self.0.arguments() })
+        Ok(self.passed())
+    }
+
+    /// Returns the arguments, whose number the [declaration](crate::function_table) has checked, or does not matter.
+    #[inline(always)]
+    pub fn passed(&self) -> Arguments<'_> {
+        Arguments { values: self.0.arguments() }
     }
 
     /// Checks that there are no arguments.

@@ -3,7 +3,7 @@
 use crate::{Call, Class, Frame, Handler, PhpResult, Thrown, Value, ValueCell, exception, globals, sys, zeroed};
 use std::{ffi::CStr, mem, ptr};
 
-/// A type in a declaration. The type of a parameter is only informative, because functions check their
+/// A type in a declaration. The type of a parameter is only informative, because functions convert their
 /// [`Arguments`](crate::Arguments) themselves; that of a result is checked when the function returns.
 #[derive(Clone, Copy)]
 pub struct Type(u32, Option<&'static CStr>);
@@ -95,6 +95,15 @@ impl Parameter {
     }
 }
 
+/// Returns how many of these parameters have to be passed: those up to the last one without a default.
+pub const fn required(parameters: &[Parameter]) -> u32 {
+    let mut count = parameters.len();
+    while count > 0 && parameters[count - 1].default.is_some() {
+        count -= 1;
+    }
+    count as u32
+}
+
 /// A declared function or method: see [`function_table!`](crate::function_table).
 #[derive(Clone, Copy)]
 pub struct FunctionEntry {
@@ -129,10 +138,8 @@ impl FunctionEntry {
 
     /// Returns the engine's entry, which lasts as long as the process.
     fn as_raw(&self) -> sys::zend_function_entry {
-        let required =
-            self.parameters.iter().rposition(|parameter| parameter.default.is_none()).map_or(0, |last| last + 1);
         // The first element describes the result, with the number of required parameters in place of a name.
-        let result = argument(ptr::without_provenance(required), self.result, None);
+        let result = argument(ptr::without_provenance(required(self.parameters) as usize), self.result, None);
         let parameters = self
             .parameters
             .iter()
@@ -152,10 +159,18 @@ fn argument(name: *const std::ffi::c_char, kind: Type, default: Option<&CStr>) -
     sys::zend_internal_arg_info { name, type_: kind.as_raw(), default_value }
 }
 
-/// Runs the body of a declared function for a call by the engine, and stores its result as [`checked`] returns it.
+/// Runs the body of a declared function for a call by the engine with at least `least` and at most `most` arguments, and stores
+/// its result as [`checked`] returns it.
 #[inline(always)]
-pub fn run_declared(frame: Frame, result: &ValueCell, declared: Type, body: impl FnOnce(Call) -> PhpResult) {
-    match body(Call::of(frame)) {
+pub fn run_declared(
+    frame: Frame,
+    result: &ValueCell,
+    (least, most): (u32, u32),
+    declared: Type,
+    body: impl FnOnce(Call) -> PhpResult,
+) {
+    let call = Call::of(frame);
+    match call.arguments(least, most).and_then(|_| body(call)) {
         Ok(value) if declared.admits(&value) && !exception::is_in_flight() => result.begin(value),
         unusual => store_checked(result, unusual, declared),
     }
@@ -302,12 +317,13 @@ pub fn declare_class_extending(
 /// }
 ///
 /// fn sum(call: Call) -> PhpResult {
-///     let arguments = call.arguments(1, 2)?;
+///     let arguments = call.passed();
 ///     Ok((arguments.long(1)?.wrapping_add(arguments.long_or(2, 0)?)).into())
 /// }
 /// ```
 ///
-/// The text after `=>` is the parameter's default, as PHP code.
+/// The text after `=>` is the parameter's default, as PHP code. A call with too few or too many arguments throws an
+/// `ArgumentCountError`; the body gets [those that were passed](Call::passed).
 #[macro_export]
 macro_rules! function_table {
     ($(#[$attribute:meta])* $visibility:vis static $table:ident = {$(
@@ -320,7 +336,8 @@ macro_rules! function_table {
                 $crate::Parameter::new(concat!(stringify!($parameter), "\0"), $kind, $crate::function_table!(@ $($default)?)),
             )*];
             extern "C" fn handler(frame: $crate::Frame, result: &$crate::ValueCell) {
-                $crate::run_declared(frame, result, RESULT, $body);
+                const COUNT: (u32, u32) = ($crate::required(PARAMETERS), PARAMETERS.len() as u32);
+                $crate::run_declared(frame, result, COUNT, RESULT, $body);
             }
             // SAFETY: the handler of just this.
             unsafe { $crate::FunctionEntry::new($name, PARAMETERS, RESULT, handler) }

@@ -85,6 +85,15 @@ pub fn is_in_flight() -> bool {
     !current().is_empty()
 }
 
+/// Checks that no exception is in flight.
+///
+/// # Errors
+/// One is.
+#[inline(always)]
+pub fn check() -> Result<(), Thrown> {
+    if is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(()) }
+}
+
 /// Returns a reference to the exception in flight.
 pub fn in_flight() -> Option<Owned<Object>> {
     current().get()

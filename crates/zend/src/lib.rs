@@ -51,7 +51,7 @@ pub use class::{Class, Extension, Function, Handler};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
     DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
-    declare_class_extending, declare_class_with_statics, forget_functions, make_functions, run_declared,
+    declare_class_extending, declare_class_with_statics, forget_functions, make_functions, required, run_declared,
 };
 pub use exception::Thrown;
 pub use fiber::FiberContext;

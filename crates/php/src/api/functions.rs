@@ -72,9 +72,7 @@ fn protect(call: Call) -> PhpResult {
     rt.core.borrow_mut().shield();
     let result = engine::call(&closure.into(), &mut []);
     rt.core.borrow_mut().unshield();
-    if exception::is_in_flight() {
-        return Err(Thrown::is_in_flight());
-    }
+    exception::check()?;
     may_wait(rt)?;
     Ok(result)
 }

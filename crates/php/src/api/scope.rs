@@ -223,9 +223,7 @@ fn wind_down(
             while let Some(failure) = scope::failure_at(rt, id, next) {
                 next += 1;
                 drop(engine::call(handler, &mut [failure.into(), call.this().into()]));
-                if exception::is_in_flight() {
-                    return Err(Thrown::is_in_flight());
-                }
+                exception::check()?;
             }
         }
         let hands = handler.is_some();

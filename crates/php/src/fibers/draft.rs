@@ -85,9 +85,7 @@ impl Queue {
         attempt: impl Fn() -> Option<T>,
     ) -> Result<T, Thrown> {
         loop {
-            if exception::is_in_flight() {
-                return Err(Thrown::is_in_flight());
-            }
+            exception::check()?;
             if let Some(result) = attempt() {
                 return Ok(result);
             }

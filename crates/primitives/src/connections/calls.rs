@@ -245,7 +245,7 @@ fn after(
 
 /// `__call()`: calls a method that the driver adds to a connection.
 pub(super) fn call_by_name(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 2)?;
+    let arguments = call.passed();
     let (name, values) = (arguments.str(1)?, arguments.array(2)?);
     let Some(this) = call.this() else { return Ok(Value::NULL) };
     let lower = name.as_bytes().to_ascii_lowercase();
@@ -269,5 +269,5 @@ pub(super) fn call_by_name(call: Call) -> PhpResult {
     after(&pool, connections, lease, &Done { meaning, transaction, is_needed: false, result: &result, this }, || {
         (String::from_utf8_lossy(&lower).into_owned(), values)
     });
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(result.take()) }
+    exception::check().map(|()| result.take())
 }

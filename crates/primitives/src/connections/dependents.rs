@@ -189,9 +189,7 @@ fn call_method_of(this: &Object, function: Function, arguments: &[Value], result
         }
         profiles::property(this, property)
     };
-    if exception::is_in_flight() {
-        return Err(Thrown::is_in_flight());
-    }
+    exception::check()?;
     if !value.is_undef() {
         result.set(value);
     }
