@@ -6,7 +6,6 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
-mod classes;
 mod driver;
 mod errors;
 mod form;

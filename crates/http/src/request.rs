@@ -1,6 +1,5 @@
 //! The class `Async\Http\Request`.
 
-use crate::classes::declare;
 use crate::errors::{self, bad_request, server_error, too_large};
 use crate::handling::Handling;
 use crate::{form, headers, helpers, response, websocket};
@@ -30,7 +29,7 @@ pub struct Request {
     attributes: RefCell<Option<Owned<Array>>>,
 }
 
-object_class!(static REQUEST: Request = create);
+object_class!(static REQUEST: Request);
 
 const NAME: Type = Type::STRING.or_null();
 
@@ -118,7 +117,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&REQUEST, create, c"Async\\Http\\Request", METHODS, &[]);
+    REQUEST.declare(c"Async\\Http\\Request", METHODS, &[]);
 }
 
 impl State for Request {

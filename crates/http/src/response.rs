@@ -1,6 +1,5 @@
 //! The class `Async\Http\Response`.
 
-use crate::classes::declare;
 use crate::errors::value_error;
 use crate::headers;
 use http::StatusCode;
@@ -22,7 +21,7 @@ pub struct Response {
     pub heartbeat: Cell<Option<f64>>,
 }
 
-object_class!(pub static RESPONSE: Response = create);
+object_class!(pub static RESPONSE: Response);
 
 const STATIC: Type = Type::class(c"Async\\Http\\Response");
 
@@ -60,7 +59,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&RESPONSE, create, c"Async\\Http\\Response", METHODS, STATICS);
+    RESPONSE.declare(c"Async\\Http\\Response", METHODS, STATICS);
 }
 
 impl State for Response {

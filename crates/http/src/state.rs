@@ -1,13 +1,13 @@
 //! The state of a server: that of an object of the class, and what its coroutines share.
 
-use crate::classes::{Methods, declare};
 use crate::driver::Events;
 use crate::log::Log;
 use crate::server_variables::Variables;
 use spindle_php::coroutine::WaitSet;
 use spindle_server::{Server as Core, Settings};
 use spindle_zend::{
-    Class, Collected, Instance, Object, Owned, PhpStatic, State, Thrown, ValueCell, exception, object_class,
+    Class, Collected, FunctionEntry, Instance, Object, Owned, PhpStatic, State, Thrown, ValueCell, exception,
+    object_class,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -46,14 +46,14 @@ pub struct Inner {
     pub failures: RefCell<Vec<Owned<Object>>>,
 }
 
-object_class!(pub static SERVER: Server = create);
+object_class!(pub static SERVER: Server);
 
 /// The servers of this request.
 static ALL: PhpStatic<RefCell<Vec<Weak<Inner>>>> = PhpStatic::new(RefCell::new(Vec::new()));
 
 /// Registers the class. At module start.
-pub fn register(methods: Methods) {
-    declare(&SERVER, create, c"Async\\Http\\Server", methods, &[]);
+pub fn register(methods: &[FunctionEntry]) {
+    SERVER.declare(c"Async\\Http\\Server", methods, &[]);
 }
 
 /// Closes all connections and sockets. At the end of the request.

@@ -1,6 +1,5 @@
 //! The class `Async\Http\Tls`.
 
-use crate::classes::declare;
 use crate::errors::{server_error, value_error};
 use spindle_server::{CertificateFiles, Tls as Core};
 use spindle_zend::{
@@ -16,7 +15,7 @@ use std::rc::Rc;
 /// The state of an object of the class.
 pub struct Tls(OnceCell<Rc<Core>>);
 
-object_class!(pub static TLS: Tls = create);
+object_class!(pub static TLS: Tls);
 
 const STATIC: Type = Type::class(c"Async\\Http\\Tls");
 
@@ -39,7 +38,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&TLS, create, c"Async\\Http\\Tls", METHODS, &[]);
+    TLS.declare(c"Async\\Http\\Tls", METHODS, &[]);
 }
 
 impl State for Tls {

@@ -1,6 +1,5 @@
 //! The class `Async\Http\UploadedFile`.
 
-use crate::classes::declare;
 use crate::errors::server_error;
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, Instance, Owned, PhpResult, State, Str, Type, Value, function_table, object_class};
@@ -31,7 +30,7 @@ pub const NO_FOLDER: i64 = 6;
 /// It cannot be written (`UPLOAD_ERR_CANT_WRITE`).
 pub const CANNOT_WRITE: i64 = 7;
 
-object_class!(static UPLOADED_FILE: UploadedFile = create);
+object_class!(static UPLOADED_FILE: UploadedFile);
 
 function_table! {
     static METHODS = {
@@ -46,7 +45,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&UPLOADED_FILE, create, c"Async\\Http\\UploadedFile", METHODS, &[]);
+    UPLOADED_FILE.declare(c"Async\\Http\\UploadedFile", METHODS, &[]);
 }
 
 impl State for UploadedFile {

@@ -1,6 +1,5 @@
 //! The classes `Async\Http\WebSocket` and `Async\Http\Message`.
 
-use crate::classes::declare;
 use crate::errors::{self, bad_request, forbidden, server_error, upgrade_required, value_error};
 use crate::handling::Handling;
 use crate::{headers, helpers};
@@ -24,8 +23,8 @@ pub struct Message {
     is_binary: Cell<bool>,
 }
 
-object_class!(static WEB_SOCKET: WebSocket = create);
-object_class!(static MESSAGE: Message = create_message);
+object_class!(static WEB_SOCKET: WebSocket);
+object_class!(static MESSAGE: Message);
 
 function_table! {
     static METHODS = {
@@ -60,9 +59,9 @@ function_table! {
 
 /// Registers the classes. At module start.
 pub fn register() {
-    let class = declare(&WEB_SOCKET, create, c"Async\\Http\\WebSocket", METHODS, &[]);
+    let class = WEB_SOCKET.declare(c"Async\\Http\\WebSocket", METHODS, &[]);
     class.implement(engine::aggregate_class());
-    declare(&MESSAGE, create_message, c"Async\\Http\\Message", MESSAGE_METHODS, &[]);
+    MESSAGE.declare(c"Async\\Http\\Message", MESSAGE_METHODS, &[]);
 }
 
 impl State for WebSocket {

@@ -1,6 +1,5 @@
 //! The class `Async\Http\Writer`: the body of a response, written piece by piece.
 
-use crate::classes::declare;
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use bytes::Bytes;
@@ -16,7 +15,7 @@ use std::rc::Rc;
 /// The state of an object of the class.
 pub struct Writer(OnceCell<Rc<Handling>>);
 
-object_class!(static WRITER: Writer = create);
+object_class!(static WRITER: Writer);
 
 function_table! {
     static METHODS = {
@@ -32,7 +31,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    declare(&WRITER, create, c"Async\\Http\\Writer", METHODS, &[]);
+    WRITER.declare(c"Async\\Http\\Writer", METHODS, &[]);
 }
 
 impl State for Writer {

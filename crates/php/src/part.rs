@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// module and of requests. The crate of the module lists the parts, see [`module_entry`].
 ///
 /// The functions belong to the extension: the engine registers them with Spindle's own and removes them with those. A class is
-/// registered at the start of the module, with [`declare_class`](spindle_zend::declare_class).
+/// registered at the start of the module, with [`ObjectClass::declare`](spindle_zend::ObjectClass::declare).
 #[derive(Clone, Copy)]
 pub struct Part {
     functions: &'static [FunctionEntry],

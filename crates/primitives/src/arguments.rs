@@ -1,15 +1,12 @@
 //! What methods and functions here take, and what they throw.
 
 use spindle_php::coroutine;
-use spindle_zend::{Arguments, FunctionEntry, Object, Thrown, Type, argument_error, exception};
+use spindle_zend::{Arguments, Object, Thrown, Type, argument_error, exception};
 
 /// `Async\Awaitable`, as the type of a parameter.
 pub const AWAITABLE: Type = Type::class(c"Async\\Awaitable");
 /// `?Async\Awaitable`.
 pub const TOKEN: Type = AWAITABLE.or_null();
-
-/// The methods of a class.
-pub type Methods = &'static [FunctionEntry];
 
 /// Returns the cancellation token that was passed as this argument.
 pub fn token<'a>(arguments: &Arguments<'a>, number: u32) -> Result<Option<&'a Object>, Thrown> {

@@ -1,7 +1,6 @@
 //! The class `Async\Barrier`: coroutines wait until a number of them have come.
 
 use crate::arguments::{TOKEN, fails, number, token};
-use crate::state;
 use spindle_core::wait_list::WaitList;
 use spindle_php::coroutine::{Wait, Waker};
 use spindle_zend::{Call, Class, Object, PhpResult, State, Type, Value, function_table, object_class};
@@ -14,7 +13,7 @@ struct Barrier {
     waiting: RefCell<WaitList<Waker, bool>>,
 }
 
-object_class!(static BARRIER: Barrier = create);
+object_class!(static BARRIER: Barrier);
 
 function_table! {
     static METHODS = {
@@ -37,7 +36,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    state::declare(&BARRIER, create, c"Async\\Barrier", METHODS, &[]);
+    BARRIER.declare(c"Async\\Barrier", METHODS, &[]);
 }
 
 impl State for Barrier {

@@ -1,7 +1,7 @@
 //! The class `Async\Channel`, and its iterator.
 
-use crate::arguments::{Methods, TOKEN, fails, number, token};
-use crate::{state, streams};
+use crate::arguments::{TOKEN, fails, number, token};
+use crate::streams;
 use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
 use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
 use spindle_zend::{
@@ -29,7 +29,7 @@ pub struct Shared {
 
 object_class!(
     /// The class.
-    pub static CHANNEL: Channel = create
+    pub static CHANNEL: Channel
 );
 
 /// A channel's object.
@@ -83,15 +83,13 @@ function_table! {
 
 /// Registers the classes. At module start.
 pub fn register() {
-    let class = state::declare(&CHANNEL, create, c"Async\\Channel", METHODS, STATICS);
+    let class = CHANNEL.declare(c"Async\\Channel", METHODS, STATICS);
     class.implement(engine::aggregate_class());
     class.implement(engine::countable_class());
     iterate_by::<ChannelIterator>(class);
-    let class = state::declare(&ITERATOR, create_iterator, c"Async\\ChannelIterator", ITERATOR_METHODS, NO_METHODS);
+    let class = ITERATOR.declare(c"Async\\ChannelIterator", ITERATOR_METHODS, &[]);
     class.implement(engine::iterator_class());
 }
-
-const NO_METHODS: Methods = &[];
 
 impl State for Channel {
     const DESTRUCT: Option<fn(&ChannelObject)> = Some(|this| this.shared.end_reader());
@@ -353,7 +351,7 @@ struct ChannelIterator {
     is_started: Cell<bool>,
 }
 
-object_class!(static ITERATOR: ChannelIterator = create_iterator);
+object_class!(static ITERATOR: ChannelIterator);
 
 function_table! {
     static ITERATOR_METHODS = {

@@ -1,7 +1,6 @@
 //! The classes `Async\Future` and `Async\FutureState`: a result that is awaited, and its provider.
 
 use crate::arguments::{TOKEN, fails, token};
-use crate::state;
 use spindle_php::coroutine::{self, AwaitableClass, Completion, ErrorHandling, SpawnScope};
 use spindle_zend::{
     Call, Class, Collected, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value, ValueCell,
@@ -53,8 +52,8 @@ type StateObject = Instance<FutureState>;
 #[derive(Default)]
 struct Future(OnceCell<Owned<StateObject>>);
 
-object_class!(static STATE: FutureState = create_state);
-object_class!(static FUTURE: Future = create);
+object_class!(static STATE: FutureState);
+object_class!(static FUTURE: Future);
 
 const FUTURE_TYPE: Type = Type::class(c"Async\\Future");
 const STATE_TYPE: Type = Type::class(c"Async\\FutureState");
@@ -119,8 +118,8 @@ function_table! {
 
 /// Registers the classes. At module start.
 pub fn register() {
-    state::declare(&STATE, create_state, c"Async\\FutureState", STATE_METHODS, &[]);
-    let class = state::declare(&FUTURE, create, c"Async\\Future", METHODS, STATICS);
+    STATE.declare(c"Async\\FutureState", STATE_METHODS, &[]);
+    let class = FUTURE.declare(c"Async\\Future", METHODS, STATICS);
     class.implement(coroutine::awaitable());
     coroutine::declare_awaitable(AwaitableClass {
         completion: |object| FUTURE.of(object)?.0.get().map(|state| &state.completion),

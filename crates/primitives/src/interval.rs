@@ -1,7 +1,6 @@
 //! The class `Async\Interval`: points in time at equal distances.
 
 use crate::arguments::{fails, number};
-use crate::state;
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, PhpResult, State, Type, Value, engine, function_table, object_class};
 use std::cell::Cell;
@@ -17,7 +16,7 @@ struct Interval {
     tick: Cell<u64>,
 }
 
-object_class!(static INTERVAL: Interval = create);
+object_class!(static INTERVAL: Interval);
 
 function_table! {
     static METHODS = {
@@ -37,7 +36,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    let class = state::declare(&INTERVAL, create, c"Async\\Interval", METHODS, &[]);
+    let class = INTERVAL.declare(c"Async\\Interval", METHODS, &[]);
     class.implement(engine::iterator_class());
 }
 

@@ -24,7 +24,6 @@ mod random;
 mod select;
 mod semaphore;
 mod signal;
-mod state;
 mod streams;
 
 use arguments::{AWAITABLE, TOKEN};

@@ -1,7 +1,7 @@
 //! The class `Async\Mutex`.
 
 use crate::arguments::{TOKEN, fails, token};
-use crate::{semaphore, state};
+use crate::semaphore;
 use spindle_core::sched::CoroutineId;
 use spindle_core::semaphore::Semaphore as Core;
 use spindle_php::coroutine::{self, Held, Holders, Position, Wait, Waker};
@@ -23,7 +23,7 @@ struct Mutex {
     place: Cell<usize>,
 }
 
-object_class!(static MUTEX: Mutex = create);
+object_class!(static MUTEX: Mutex);
 
 /// The holder of a mutex, and the mutex.
 type Locked = (u64, NonNull<Instance<Mutex>>);
@@ -64,7 +64,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    state::declare(&MUTEX, create, c"Async\\Mutex", METHODS, &[]);
+    MUTEX.declare(c"Async\\Mutex", METHODS, &[]);
     coroutine::on_coroutine_end(coroutine_ends);
 }
 

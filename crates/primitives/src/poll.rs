@@ -17,7 +17,6 @@
 //! ```
 
 use crate::arguments::fails;
-use crate::state;
 use rustc_hash::FxBuildHasher;
 use spindle_php::coroutine::{self, Direction, Key, Known, Questions, SignalWait, WaitEnd, WaitSet, deadline_in};
 use spindle_zend::{
@@ -101,7 +100,7 @@ const NONE: i32 = -1;
 /// How long the list of what is due may be before void entries are removed.
 const MIN_DUE_TO_COMPACT: usize = 64;
 
-object_class!(static POLL: Poll = create);
+object_class!(static POLL: Poll);
 
 type PollObject = Instance<Poll>;
 
@@ -126,7 +125,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    state::declare(&POLL, create, c"Async\\Poll", METHODS, &[]);
+    POLL.declare(c"Async\\Poll", METHODS, &[]);
 }
 
 impl State for Poll {

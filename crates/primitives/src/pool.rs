@@ -3,15 +3,14 @@
 //! Who gets what is decided in [`spindle_core::pool`]. A thing that is in use is held by its user only: when an object is freed
 //! there, its place becomes vacant. A connection comes back instead: see `connections`.
 
-use crate::arguments::{Methods, TOKEN, fails, number, token};
+use crate::arguments::{TOKEN, fails, number, token};
 use crate::connection::{Connections, Info};
-use crate::state;
 use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
 use spindle_core::sched::CoroutineId;
 use spindle_php::coroutine::{self, ErrorHandling, Held, Holders, Wait, Waker};
 use spindle_zend::{
-    Arguments, Call, Class, Collected, FreeWatch, Instance, Object, Owned, PhpResult, PhpStatic, State, Thrown, Type,
-    Value, ValueCell, argument_error, exception, function_table, object_class, sys,
+    Arguments, Call, Class, Collected, FreeWatch, FunctionEntry, Instance, Object, Owned, PhpResult, PhpStatic, State,
+    Thrown, Type, Value, ValueCell, argument_error, exception, function_table, object_class, sys,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
@@ -85,7 +84,7 @@ pub struct Pool {
     pub connections: OnceCell<Box<Connections>>,
 }
 
-object_class!(pub static POOL: Pool = create);
+object_class!(pub static POOL: Pool);
 
 /// All pools, held weakly: one that is freed removes itself.
 static POOLS: PhpStatic<RefCell<Vec<NonNull<Instance<Pool>>>>> = PhpStatic::new(RefCell::new(Vec::new()));
@@ -126,8 +125,8 @@ function_table! {
 }
 
 /// Registers the class. At module start.
-pub fn register(statics: Methods) {
-    let class = state::declare(&POOL, create, c"Async\\Pool", METHODS, statics);
+pub fn register(statics: &[FunctionEntry]) {
+    let class = POOL.declare(c"Async\\Pool", METHODS, statics);
     class.implement(spindle_zend::engine::countable_class());
 }
 

@@ -1,7 +1,6 @@
 //! The class `Async\Semaphore`.
 
 use crate::arguments::{TOKEN, fails, number, token};
-use crate::state;
 use spindle_core::semaphore::{Ended, Semaphore as Core};
 use spindle_php::coroutine::{self, Wait, Waker};
 use spindle_zend::{
@@ -15,7 +14,7 @@ struct Semaphore {
     is_constructed: Cell<bool>,
 }
 
-object_class!(static SEMAPHORE: Semaphore = create);
+object_class!(static SEMAPHORE: Semaphore);
 
 function_table! {
     static METHODS = {
@@ -42,7 +41,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    state::declare(&SEMAPHORE, create, c"Async\\Semaphore", METHODS, &[]);
+    SEMAPHORE.declare(c"Async\\Semaphore", METHODS, &[]);
 }
 
 impl State for Semaphore {

@@ -1,6 +1,5 @@
 //! `signal()`, and the class of what it returns.
 
-use crate::state;
 use spindle_php::coroutine::{self, AwaitableClass, SignalWait};
 use spindle_zend::{Call, Class, PhpResult, State, Type, Value, argument_error, function_table, object_class};
 use std::cell::OnceCell;
@@ -10,7 +9,7 @@ use std::rc::Rc;
 #[derive(Default)]
 struct Arrival(OnceCell<Rc<SignalWait>>);
 
-object_class!(static ARRIVAL: Arrival = create);
+object_class!(static ARRIVAL: Arrival);
 
 function_table! {
     static METHODS = {
@@ -22,7 +21,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    let class = state::declare(&ARRIVAL, create, c"Async\\SignalArrival", METHODS, &[]);
+    let class = ARRIVAL.declare(c"Async\\SignalArrival", METHODS, &[]);
     class.implement(coroutine::awaitable());
     coroutine::declare_awaitable(AwaitableClass {
         completion: |object| ARRIVAL.of(object)?.0.get().map(|wait| &wait.completion),

@@ -2,11 +2,11 @@
 
 use crate::arguments::{generator_of, stream_of};
 use crate::scheduler::SCHEDULER;
-use crate::system::{self, Kind, RETURNED, SYSTEM, make};
+use crate::system::{Kind, RETURNED, SYSTEM, make};
 use crate::task::TASK;
 use crate::{commands, stacked};
 use spindle_php::{RequestValue, coroutine::Direction};
-use spindle_zend::{Owned, PhpStatic, Type, Value, declare_class, function_table};
+use spindle_zend::{Owned, PhpStatic, Type, Value, function_table};
 
 const SYSTEM_CALL: Type = Type::class(c"Async\\Task\\SystemCall");
 
@@ -66,8 +66,8 @@ function_table! {
 
 /// Registers the classes. At module start.
 pub fn register() {
-    let calls = declare_class(c"Async\\Task\\SystemCall", CALL_METHODS);
-    system::register(calls, declare_class(c"Async\\Task\\CoroutineReturnValue", RETURNED_METHODS));
+    SYSTEM.declare(c"Async\\Task\\SystemCall", CALL_METHODS, &[]);
+    RETURNED.declare(c"Async\\Task\\CoroutineReturnValue", RETURNED_METHODS, &[]);
 }
 
 /// The system call that `getTaskId()` returns: it holds nothing, so there is one for all tasks of a request.

@@ -2,13 +2,12 @@
 
 use crate::arguments::{generator_of, stream_of};
 use crate::scheduler::{self, SCHEDULER, Scheduler, SchedulerObject};
-use crate::task::{self, Status, Step, TASK, Task, TaskObject};
+use crate::task::{Status, Step, TASK, Task, TaskObject};
 use crate::waits::{Operation, Wait};
 use crate::{commands, ends, run};
 use spindle_php::coroutine::{self, AwaitableClass, Completion, Direction};
 use spindle_zend::{
-    Call, Class, Collected, Object, Owned, PhpResult, State, Thrown, Type, Value, declare_class, engine, exception,
-    function_table,
+    Call, Class, Collected, Object, Owned, PhpResult, State, Thrown, Type, Value, engine, exception, function_table,
 };
 
 function_table! {
@@ -63,15 +62,13 @@ function_table! {
 
 /// Registers the classes. At module start.
 pub fn register() {
-    let class = declare_class(c"Async\\Task\\Task", TASK_METHODS);
-    class.implement(coroutine::awaitable());
-    task::register(class);
+    TASK.declare(c"Async\\Task\\Task", TASK_METHODS, &[]).implement(coroutine::awaitable());
     coroutine::declare_awaitable(AwaitableClass {
         completion: completion_of,
         deliver: |object| TASK.of(object).map_or(Ok(Value::NULL), |task| task.outcome()),
         failure: |object| TASK.of(object)?.exception.get(),
     });
-    scheduler::register(declare_class(c"Async\\Task\\Scheduler", SCHEDULER_METHODS));
+    SCHEDULER.declare(c"Async\\Task\\Scheduler", SCHEDULER_METHODS, &[]);
 }
 
 fn completion_of(object: &Object) -> Option<&Completion> {
@@ -99,6 +96,10 @@ impl State for Scheduler {
 
     fn new(_: Class) -> Scheduler {
         Scheduler::new()
+    }
+
+    fn made(this: &SchedulerObject) {
+        scheduler::list(this);
     }
 
     fn free(this: &SchedulerObject) {

@@ -3,7 +3,7 @@
 use crate::task::{Status, TaskObject};
 use rustc_hash::FxHashMap;
 use spindle_php::coroutine::{self, Key, Maker, WaitSet};
-use spindle_zend::{Class, Collected, Instance, Object, Owned, PhpStatic, Thrown, Value, exception, object_class, sys};
+use spindle_zend::{Collected, Instance, Owned, PhpStatic, Thrown, Value, exception, object_class};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
@@ -33,16 +33,8 @@ pub struct Scheduler {
 
 object_class!(
     /// The class.
-    pub static SCHEDULER: Scheduler = create
+    pub static SCHEDULER: Scheduler
 );
-
-extern "C" fn create_and_list(class: Class) -> Owned<Object> {
-    let object = create(class);
-    if let Some(scheduler) = SCHEDULER.of(&object) {
-        ALL.borrow_mut().insert(scheduler.number, NonNull::from(scheduler));
-    }
-    object
-}
 
 /// An object of the class.
 pub type SchedulerObject = Instance<Scheduler>;
@@ -52,10 +44,9 @@ static LAST_NUMBER: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 /// The schedulers, held weakly: one removes itself when it is freed.
 static ALL: PhpStatic<RefCell<BTreeMap<u64, NonNull<SchedulerObject>>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
-/// Registers the class. At module start.
-pub fn register(class: Class) {
-    let flags = sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-    SCHEDULER.register(class, create_and_list, flags, |_| {});
+/// Puts a scheduler on the list, when it has been made.
+pub fn list(this: &SchedulerObject) {
+    ALL.borrow_mut().insert(this.number, NonNull::from(this));
 }
 
 /// Forgets the schedulers of the last request.

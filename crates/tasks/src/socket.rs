@@ -5,8 +5,8 @@ use crate::system::{self, Kind};
 use crate::waits::Operation;
 use spindle_php::coroutine::{self, Direction};
 use spindle_zend::{
-    Class, Collected, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell, argument_error, declare_class,
-    engine, function_table, object_class, sys,
+    Class, Collected, Owned, PhpResult, State, Str, Thrown, Type, Value, ValueCell, argument_error, engine,
+    function_table, object_class, sys,
 };
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ struct CoSocket {
     stream: ValueCell,
 }
 
-object_class!(static SOCKET: CoSocket = create);
+object_class!(static SOCKET: CoSocket);
 
 const CALL: Type = Type::class(c"Async\\Task\\SystemCall");
 
@@ -50,8 +50,7 @@ function_table! {
 
 /// Registers the class. At module start.
 pub fn register() {
-    let flags = sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-    SOCKET.register(declare_class(c"Async\\Task\\CoSocket", METHODS), create, flags, |_| {});
+    SOCKET.declare(c"Async\\Task\\CoSocket", METHODS, &[]);
 }
 
 impl State for CoSocket {

@@ -2,7 +2,7 @@
 
 use crate::waits::Operation;
 use spindle_php::coroutine::Direction;
-use spindle_zend::{Class, Collected, Generator, State, Value, ValueCell, object_class, sys};
+use spindle_zend::{Class, Collected, Generator, State, Value, ValueCell, object_class};
 use std::cell::RefCell;
 
 /// What a system call does with the task that yields it.
@@ -30,7 +30,7 @@ pub struct SystemCall {
 
 object_class!(
     /// The class `SystemCall`.
-    pub static SYSTEM: SystemCall = create_call
+    pub static SYSTEM: SystemCall
 );
 
 /// The state of an object of the class `CoroutineReturnValue`.
@@ -40,15 +40,8 @@ pub struct Returned {
 
 object_class!(
     /// The class `CoroutineReturnValue`.
-    pub static RETURNED: Returned = create_returned
+    pub static RETURNED: Returned
 );
-
-/// Registers the classes. At module start.
-pub fn register(calls: Class, returned: Class) {
-    let flags = sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES;
-    SYSTEM.register(calls, create_call, flags, |_| {});
-    RETURNED.register(returned, create_returned, flags, |_| {});
-}
 
 impl State for SystemCall {
     fn new(_: Class) -> SystemCall {

@@ -7,8 +7,8 @@ use crate::turn::Turn;
 use crate::waits::Wait;
 use spindle_php::coroutine::{self, Completion, Coroutine};
 use spindle_zend::{
-    Class, Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, Thrown, Value, ValueCell,
-    exception, object_class, sys,
+    Collected, Generator, Instance, Object, Owned, OwnedCell, PhpResult, Resumed, Thrown, Value, ValueCell, exception,
+    object_class,
 };
 use std::cell::{Cell, RefCell};
 
@@ -55,7 +55,7 @@ pub struct Task {
 
 object_class!(
     /// The class.
-    pub static TASK: Task = create
+    pub static TASK: Task
 );
 
 /// An object of the class.
@@ -81,11 +81,6 @@ struct Resumption {
     /// What its `yield` has returned, or thrown; not released yet.
     sent: Value,
     thrown: Option<Owned<Object>>,
-}
-
-/// Registers the class. At module start.
-pub fn register(class: Class) {
-    TASK.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
 /// Returns a new task.

@@ -1,6 +1,9 @@
 //! Declarations of functions and classes in Rust, without a table in C.
 
-use crate::{Call, Class, Frame, Handler, PhpResult, Thrown, Value, ValueCell, exception, globals, sys, zeroed};
+use crate::{
+    Call, Class, Frame, Handler, ObjectClass, PhpResult, State, Thrown, Value, ValueCell, exception, globals, sys,
+    zeroed,
+};
 use std::{ffi::CStr, mem, ptr};
 
 /// A type in a declaration. The type of a parameter is only informative, because functions convert their
@@ -250,28 +253,20 @@ pub fn forget_functions() {
     unsafe { sys::spindle_functions_remove() };
 }
 
-/// Registers a class of the extension that is starting, with these methods.
-///
-/// # Panics
-/// No extension is starting.
-pub fn declare_class(name: &CStr, methods: &'static [FunctionEntry]) -> Class {
-    declare_class_with_statics(name, methods, &[])
-}
-
-/// Registers a class of the extension that is starting, with these methods and static methods.
-///
-/// # Panics
-/// No extension is starting.
-pub fn declare_class_with_statics(
-    name: &CStr,
-    methods: &'static [FunctionEntry],
-    statics: &'static [FunctionEntry],
-) -> Class {
-    let methods = class_table(methods, statics);
-    // SAFETY: module start; a name with its length, and a table that stays.
-    let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
-    // SAFETY: just registered, for as long as the process.
-    unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends")
+impl<T: State> ObjectClass<T> {
+    /// Registers this final class with the extension that is starting, with these methods and static methods.
+    ///
+    /// # Panics
+    /// No extension is starting.
+    pub fn declare(&self, name: &CStr, methods: &[FunctionEntry], statics: &[FunctionEntry]) -> Class {
+        let methods = class_table(methods, statics);
+        // SAFETY: module start; a name with its length, and a table that stays.
+        let class = unsafe { sys::spindle_class_declare(name.as_ptr(), name.count_bytes(), methods) };
+        // SAFETY: just registered, for as long as the process.
+        let class = unsafe { Class::from_raw(class) }.expect("the engine registers classes, or ends");
+        self.register(class, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+        class
+    }
 }
 
 /// Returns the engine's table of the methods of a class.

@@ -38,6 +38,9 @@ pub trait State: Sized + 'static {
     /// Returns the state of a new object, whose constructor has not run.
     fn new(class: Class) -> Self;
 
+    /// Called once when the object has been made, before any other code has it.
+    fn made(_this: &Instance<Self>) {}
+
     /// Called once when the last reference is gone, with everything that the object holds still alive. It may run PHP
     /// code. Not called after a constructor has thrown, nor after a fatal error.
     const DESTRUCT: Option<fn(&Instance<Self>)> = None;
@@ -115,6 +118,7 @@ pub type Create = extern "C" fn(Class) -> Owned<Object>;
 /// A class of this module, as a static: the handlers of its objects, filled at module start.
 pub struct ObjectClass<T> {
     class: Cell<Option<Class>>,
+    create: Create,
     handlers: Cell<sys::zend_object_handlers>,
     _state: std::marker::PhantomData<fn(T)>,
 }
@@ -123,21 +127,14 @@ pub struct ObjectClass<T> {
 unsafe impl<T> Sync for ObjectClass<T> {}
 
 impl<T: State> ObjectClass<T> {
-    /// Returns a class that has to be registered.
-    pub const fn new() -> ObjectClass<T> {
-        ObjectClass { class: Cell::new(None), handlers: Cell::new(zeroed()), _state: std::marker::PhantomData }
+    /// Returns a class that has to be registered. `create` creates an object of this static: see [`crate::object_class!`].
+    pub const fn new(create: Create) -> ObjectClass<T> {
+        ObjectClass { class: Cell::new(None), create, handlers: Cell::new(zeroed()), _state: std::marker::PhantomData }
     }
 
     /// Gives the objects of `class` this state, at module start. They cannot be cloned nor serialized, and each is
-    /// equal only to itself. `create` is `create::<T>` of this static, see [`crate::object_class!`]; `change` may set
-    /// further handlers.
-    pub fn register(
-        &self,
-        class: Class,
-        create: Create,
-        flags: u32,
-        change: impl FnOnce(&mut sys::zend_object_handlers),
-    ) {
+    /// equal only to itself. `change` may set further handlers.
+    pub fn register(&self, class: Class, flags: u32, change: impl FnOnce(&mut sys::zend_object_handlers)) {
         let mut handlers = engine::standard_handlers();
         handlers.offset = Instance::<T>::OFFSET as i32;
         handlers.clone_obj = None;
@@ -150,15 +147,15 @@ impl<T: State> ObjectClass<T> {
         change(&mut handlers);
         self.handlers.set(handlers);
         class.add_flags(flags);
-        self.extend_to(class, create);
+        self.extend_to(class);
         self.class.set(Some(class));
     }
 
     /// Gives the objects of another class this state, at module start.
-    pub fn extend_to(&self, class: Class, create: Create) {
+    pub fn extend_to(&self, class: Class) {
         class.add_flags(sys::ZEND_ACC_NOT_SERIALIZABLE);
         // SAFETY: a class that is being registered.
-        unsafe { spindle_class_set_create(class, create) };
+        unsafe { spindle_class_set_create(class, self.create) };
     }
 
     /// Returns the class.
@@ -192,18 +189,14 @@ impl<T: State> ObjectClass<T> {
         // SAFETY: the memory is as large as the object, whose state comes before the engine's part.
         unsafe { spindle_object_begin(object, class, self.handlers.as_ptr()) };
         // SAFETY: just made, with a reference for us.
-        unsafe { Owned::from_raw(this) }.expect("not null")
+        let made = unsafe { Owned::from_raw(this) }.expect("not null");
+        T::made(&made);
+        made
     }
 
     /// Returns a new object of this class, without calling its constructor.
     pub fn make(&self) -> Owned<Instance<T>> {
         self.create(self.class())
-    }
-}
-
-impl<T: State> Default for ObjectClass<T> {
-    fn default() -> ObjectClass<T> {
-        ObjectClass::new()
     }
 }
 
@@ -327,16 +320,16 @@ unsafe extern "C" fn get_gc<T: State>(
     unsafe { spindle_gc_use(values.0, this.object(), table, count) }
 }
 
-/// Defines a class, with the function by which the engine creates its objects: `object_class!(CLASS: State =
-/// create_function)`.
+/// Defines a class, with the function by which the engine creates its objects: `object_class!(static CLASS: State)`.
 #[macro_export]
 macro_rules! object_class {
-    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $state:ty = $create:ident) => {
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $state:ty) => {
         $(#[$attribute])*
-        $visibility static $name: $crate::ObjectClass<$state> = $crate::ObjectClass::new();
-
-        extern "C" fn $create(class: $crate::Class) -> $crate::Owned<$crate::Object> {
-            $name.create(class).into()
-        }
+        $visibility static $name: $crate::ObjectClass<$state> = {
+            extern "C" fn create(class: $crate::Class) -> $crate::Owned<$crate::Object> {
+                $name.create(class).into()
+            }
+            $crate::ObjectClass::new(create)
+        };
     };
 }

@@ -50,8 +50,8 @@ pub use call::{Arguments, Call, Key, PhpResult, argument_error};
 pub use class::{Class, Extension, Function, Handler};
 pub use counted::{Counted, Owned, OwnedCell};
 pub use declaration::{
-    DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class,
-    declare_class_extending, declare_class_with_statics, forget_functions, make_functions, required, run_declared,
+    DeclaredHandler, FunctionEntry, Parameter, Type, add_functions, as_handler, checked, declare_class_extending,
+    forget_functions, make_functions, required, run_declared,
 };
 pub use exception::Thrown;
 pub use fiber::FiberContext;

@@ -3,8 +3,8 @@
 use crate::object_of;
 use spindle_php::{Part, coroutine, coroutine::WaitQueue};
 use spindle_zend::{
-    Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, declare_class, exception,
-    function_table, object_class, sys,
+    Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, exception, function_table,
+    object_class,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -41,11 +41,10 @@ struct Channel {
     receivers: WaitQueue,
 }
 
-object_class!(static CHANNEL: Channel = create);
+object_class!(static CHANNEL: Channel);
 
 fn register() {
-    let class = declare_class(c"Embedding\\Channel", METHODS);
-    CHANNEL.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    CHANNEL.declare(c"Embedding\\Channel", METHODS, &[]);
 }
 
 impl State for Channel {

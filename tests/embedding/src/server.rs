@@ -3,8 +3,7 @@
 use crate::object_of;
 use spindle_php::{Part, coroutine, coroutine::AsyncFd};
 use spindle_zend::{
-    Call, Class, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, declare_class, exception, function_table,
-    object_class, sys,
+    Call, Class, Instance, Owned, PhpResult, State, Str, Thrown, Type, Value, exception, function_table, object_class,
 };
 use std::io::{ErrorKind, Read, Result as IoResult, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -26,11 +25,10 @@ function_table! {
 /// A socket that listens. It is closed with its object, and so at the end of the request in any case.
 struct Listener(Option<AsyncFd<TcpListener>>);
 
-object_class!(static LISTENER: Listener = create);
+object_class!(static LISTENER: Listener);
 
 fn register() {
-    let class = declare_class(c"Embedding\\Listener", &[]);
-    LISTENER.register(class, create, sys::ZEND_ACC_FINAL | sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    LISTENER.declare(c"Embedding\\Listener", &[], &[]);
 }
 
 impl State for Listener {

@@ -28,7 +28,7 @@ pub struct SpawnCall {
 
 object_class!(
     /// The class.
-    pub static SPAWN_CALL: SpawnCall = create
+    pub static SPAWN_CALL: SpawnCall
 );
 
 functions! {
@@ -61,7 +61,7 @@ static PROXIES: PhpStatic<Proxies> =
 
 /// Registers the class. At module start.
 pub fn register() {
-    SPAWN_CALL.register(classes::call(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |handlers| {
+    SPAWN_CALL.register(classes::call(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |handlers| {
         handlers.get_closure = Some(hooks::get_closure_handler(get_closure));
         handlers.get_method = Some(hooks::get_method_handler(get_method));
     });

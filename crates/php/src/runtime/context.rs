@@ -17,7 +17,7 @@ pub struct Context {
 
 object_class!(
     /// The class.
-    pub static CONTEXT: Context = create
+    pub static CONTEXT: Context
 );
 
 /// How many times a context is cleared in the completion of its coroutine. Destructors may add values again; the limit
@@ -26,7 +26,7 @@ const ROUNDS: u32 = 4;
 
 /// Registers the classes `Context` and `Key`. At module start.
 pub fn register() {
-    CONTEXT.register(classes::context(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    CONTEXT.register(classes::context(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
     classes::key().add_flags(sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES); // as for each readonly class
 }
 

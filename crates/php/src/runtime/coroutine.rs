@@ -255,12 +255,12 @@ pub const NO_SLOT: CoroutineId = CoroutineId(u32::MAX);
 
 object_class!(
     /// The class.
-    pub static COROUTINE: Coroutine = create
+    pub static COROUTINE: Coroutine
 );
 
 /// Registers the class. At module start.
 pub fn register() {
-    COROUTINE.register(classes::coroutine(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    COROUTINE.register(classes::coroutine(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
 /// A call that has not been resolved.

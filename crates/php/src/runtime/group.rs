@@ -27,7 +27,7 @@ pub struct Group {
 
 object_class!(
     /// The class.
-    pub static GROUP: Group = create
+    pub static GROUP: Group
 );
 
 /// An object of the class.
@@ -35,7 +35,7 @@ pub type GroupObject = Instance<Group>;
 
 /// Registers the class. At module start.
 pub fn register() {
-    GROUP.register(classes::group(), create_and_list, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    GROUP.register(classes::group(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
 /// Groups of user code by their sets, held weakly: a group removes itself when it is freed.
@@ -60,20 +60,16 @@ impl Groups {
     }
 }
 
-extern "C" fn create_and_list(class: Class) -> Owned<Object> {
-    let object = create(class);
-    if let Some(group) = GROUP.of(&object) {
-        rt().groups.0.borrow_mut().push((group.set, NonNull::from(group)));
-    }
-    object
-}
-
 impl State for Group {
     const DESTRUCT: Option<fn(&GroupObject)> = Some(destruct);
 
     fn new(_: Class) -> Group {
         let set = rt().core.borrow_mut().add_set(false);
         Group { set, members: RefCell::new(Vec::new()), scope: OwnedCell::new(), seen: Cell::new(false) }
+    }
+
+    fn made(this: &GroupObject) {
+        rt().groups.0.borrow_mut().push((this.set, NonNull::from(this)));
     }
 
     fn free(this: &GroupObject) {

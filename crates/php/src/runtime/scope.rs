@@ -36,13 +36,13 @@ pub type ScopeObject = Instance<Scope>;
 
 object_class!(
     /// The class; `BoundedScope` extends it.
-    pub static SCOPE: Scope = create
+    pub static SCOPE: Scope
 );
 
 /// Registers the classes. At module start.
 pub fn register() {
-    SCOPE.register(classes::scope(), create, 0, |_| {});
-    SCOPE.extend_to(classes::bounded_scope(), create);
+    SCOPE.register(classes::scope(), 0, |_| {});
+    SCOPE.extend_to(classes::bounded_scope());
 }
 
 /// Takes a failure that has ended a scope. It runs no PHP code.

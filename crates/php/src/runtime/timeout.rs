@@ -18,12 +18,12 @@ pub struct Timeout {
 
 object_class!(
     /// The class.
-    pub static TIMEOUT: Timeout = create
+    pub static TIMEOUT: Timeout
 );
 
 /// Registers the class. At module start.
 pub fn register() {
-    TIMEOUT.register(classes::timeout(), create, sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    TIMEOUT.register(classes::timeout(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
 }
 
 impl State for Timeout {
