@@ -38,14 +38,8 @@ pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register)
 
 function_table! {
     static FUNCTIONS = {
-        c"Async\\Http\\currentRequest"() -> Type::class(c"Async\\Http\\Request").or_null() => |call| {
-            call.no_arguments()?;
-            Ok(request::current())
-        };
-        c"Async\\Http\\finish"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
-            Ok(worker::finish().into())
-        };
+        c"Async\\Http\\currentRequest"() -> Type::class(c"Async\\Http\\Request").or_null() => |_| Ok(request::current());
+        c"Async\\Http\\finish"() -> Type::BOOL => |_| Ok(worker::finish().into());
     }
 }
 

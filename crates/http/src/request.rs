@@ -50,7 +50,7 @@ function_table! {
         c"clientAddress"() -> Type::STRING => |call| of(call, |exchange| exchange.client().0.into());
         c"clientPort"() -> Type::INT => |call| of(call, |exchange| i64::from(exchange.client().1).into());
         c"header"(name: Type::STRING, default: NAME => c"null") -> NAME => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             // What is not the name of a header, none has.
             let name = HeaderName::from_bytes(arguments.str(1)?.as_bytes()).ok();
             let exchange = this(&call)?;
@@ -60,13 +60,10 @@ function_table! {
         c"headers"() -> Type::ARRAY => |call| of(call, |exchange| headers::to_array(&exchange.head().headers).into());
         c"query"(name: NAME => c"null", default: Type::MIXED => c"null") -> Type::MIXED => query;
         c"cookie"(name: NAME => c"null", default: NAME => c"null") -> Type::MIXED => cookie;
-        c"body"() -> Type::STRING => |call| {
-            call.no_arguments()?;
-            whole_body(call.this_of(&REQUEST))
-        };
+        c"body"() -> Type::STRING => |call| whole_body(call.this_of(&REQUEST));
         c"read"(length: Type::INT => c"65536") -> NAME => read;
         c"json"(flags: Type::INT => c"0") -> Type::MIXED => |call| {
-            let flags = call.arguments(0, 1)?.long_or(1, 0)? | response::JSON_THROWS;
+            let flags = call.passed().long_or(1, 0)? | response::JSON_THROWS;
             let body = whole_body(call.this_of(&REQUEST))?;
             coroutine::call(&"json_decode".into(), &mut [body, true.into(), 512.into(), flags.into()]).map_err(|thrown| {
                 let is_refused = exception::in_flight().is_some_and(|why| why.class().name().as_bytes() == b"JsonException");
@@ -78,7 +75,6 @@ function_table! {
             pick(&call, &call.this_of(&REQUEST).fields.get())
         };
         c"files"() -> Type::ARRAY => |call| {
-            call.no_arguments()?;
             parse_form(call.this_of(&REQUEST))?;
             Ok(call.this_of(&REQUEST).files.get())
         };
@@ -88,19 +84,19 @@ function_table! {
         });
         c"isWebSocket"() -> Type::BOOL => |call| of(call, |exchange| spindle_server::is_asked(exchange.head()).into());
         c"upgrade"(protocols: Type::ARRAY => c"[]", origins: Type::ARRAY => c"[]") -> Type::class(c"Async\\Http\\WebSocket") => |call| {
-            let arguments = call.arguments(0, 2)?;
+            let arguments = call.passed();
             let protocols = arguments.value(1).map(|_| arguments.array(1)).transpose()?;
             let origins = arguments.value(2).map(|_| arguments.array(2)).transpose()?;
             websocket::upgrade(call.this_of(&REQUEST).handling()?, protocols, origins)
         };
         c"get"(key: Type::STRING, default: Type::MIXED => c"null") -> Type::MIXED => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             let key: Value = arguments.str(1)?.into();
             let found = call.this_of(&REQUEST).attributes.borrow().as_ref().and_then(|all| lookup(all, &key));
             Ok(found.unwrap_or_else(|| arguments.value(2).cloned().unwrap_or(Value::NULL)))
         };
         c"set"(key: Type::STRING, value: Type::MIXED) -> Type::class(c"Async\\Http\\Request") => |call| {
-            let arguments = call.arguments(2, 2)?;
+            let arguments = call.passed();
             let key: Value = arguments.str(1)?.into();
             let value = arguments.value(2).cloned().unwrap_or(Value::NULL);
             let this = call.this_of(&REQUEST);
@@ -227,7 +223,6 @@ fn this(call: &Call) -> Result<&Exchange, Thrown> {
 }
 
 fn of(call: Call, what: impl FnOnce(&Exchange) -> Value) -> PhpResult {
-    call.no_arguments()?;
     Ok(what(this(&call)?))
 }
 
@@ -237,7 +232,7 @@ fn lookup(array: &Array, key: &Value) -> Option<Value> {
 
 /// Returns all of an array, or the value whose name is the first argument, or the second argument.
 fn pick(call: &Call, all: &Value) -> PhpResult {
-    let arguments = call.arguments(0, 2)?;
+    let arguments = call.passed();
     match arguments.value(1) {
         Some(name) if name.type_number() != spindle_zend::sys::IS_NULL => {
             let key: Value = arguments.str(1)?.into();
@@ -292,7 +287,7 @@ fn whole_body(this: &Instance<Request>) -> PhpResult {
 }
 
 fn read(call: Call) -> PhpResult {
-    let length = call.arguments(0, 1)?.long_or(1, 65536)?;
+    let length = call.passed().long_or(1, 65536)?;
     let Some(length) = usize::try_from(length).ok().filter(|length| *length > 0) else {
         return Err(argument_error(1, false, "must be greater than 0"));
     };

@@ -28,16 +28,10 @@ const STATIC: Type = Type::class(c"Async\\Http\\Response");
 function_table! {
     static METHODS = {
         c"__construct"(body: Type::MIXED => c"''", status: Type::INT => c"200", headers: Type::ARRAY => c"[]") -> Type::NONE => construct;
-        c"status"() -> Type::INT => |call| {
-            call.no_arguments()?;
-            Ok(i64::from(call.this_of(&RESPONSE).status.get().as_u16()).into())
-        };
-        c"headers"() -> Type::ARRAY => |call| {
-            call.no_arguments()?;
-            Ok(headers::to_array(&call.this_of(&RESPONSE).headers.borrow()).into())
-        };
+        c"status"() -> Type::INT => |call| Ok(i64::from(call.this_of(&RESPONSE).status.get().as_u16()).into());
+        c"headers"() -> Type::ARRAY => |call| Ok(headers::to_array(&call.this_of(&RESPONSE).headers.borrow()).into());
         c"header"(name: Type::STRING, value: Type::MIXED, replace: Type::BOOL => c"true") -> STATIC => |call| {
-            let arguments = call.arguments(2, 3)?;
+            let arguments = call.passed();
             let (name, values) = (arguments.str(1)?, arguments.value(2).cloned().unwrap_or_default());
             let replace = arguments.bool_or(3, true)?;
             let this = call.this_of(&RESPONSE);
@@ -102,7 +96,7 @@ pub fn status(code: i64) -> Result<StatusCode, Thrown> {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 3)?;
+    let arguments = call.passed();
     let this = call.this_of(&RESPONSE);
     let code = status(arguments.long_or(2, 200)?)?;
     let mut headers = HeaderMap::new();
@@ -143,7 +137,7 @@ fn make(body: Value, code: StatusCode, headers: HeaderMap) -> Value {
 pub const JSON_THROWS: i64 = 1 << 22;
 
 fn json(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 3)?;
+    let arguments = call.passed();
     let value = arguments.value(1).cloned().unwrap_or(Value::NULL);
     let code = status(arguments.long_or(2, 200)?)?;
     let flags = arguments.long_or(3, 0)? | JSON_THROWS;
@@ -154,7 +148,7 @@ fn json(call: Call) -> PhpResult {
 }
 
 fn events(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let events = arguments.value(1).cloned().unwrap_or(Value::NULL);
     let is_iterable = events.as_array().is_some()
         || events.as_object().is_some_and(|object| {
@@ -187,7 +181,7 @@ fn events(call: Call) -> PhpResult {
 }
 
 fn redirect(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 2)?;
+    let arguments = call.passed();
     let code = status(arguments.long_or(2, 302)?)?;
     if !code.is_redirection() {
         return Err(value_error("The status of a redirection must be from 300 to 399"));
@@ -198,7 +192,7 @@ fn redirect(call: Call) -> PhpResult {
 }
 
 fn trailer(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 2)?;
+    let arguments = call.passed();
     let name = headers::name(arguments.str(1)?.as_bytes())?;
     let forbidden =
         [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::TRAILER, header::HOST, header::SET_COOKIE];
@@ -227,7 +221,7 @@ fn attribute(cookie: &mut Vec<u8>, name: &str, value: &Value) -> Result<(), Thro
 }
 
 fn cookie(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 3)?;
+    let arguments = call.passed();
     let name = arguments.str(1)?.as_bytes();
     let is_token = |byte: &u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(byte);
     if name.is_empty() || !name.iter().all(is_token) {

@@ -17,7 +17,7 @@ function_table! {
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE, onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => |call| set_handler(call, true);
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
-            let arguments = call.arguments(1, 2)?;
+            let arguments = call.passed();
             let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
             let this = call.this_of(&SERVER);
             let inner = this.inner()?;
@@ -30,14 +30,12 @@ function_table! {
             Ok(this.object().into())
         };
         c"run"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             let this = Owned::of(call.this_of(&SERVER));
             run::run(&this)?;
             Ok(Value::NULL)
         };
         c"stop"(grace: Type::FLOAT.or_null() => c"null") -> Type::VOID => stop;
         c"address"() -> Type::STRING => |call| {
-            call.no_arguments()?;
             let first = call.this_of(&SERVER).inner()?.addresses.borrow().first().cloned();
             first.map(Value::from).ok_or_else(|| server_error("The server listens nowhere: call listen() before"))
         };
@@ -51,7 +49,7 @@ pub fn register() {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 1)?;
+    let arguments = call.passed();
     let settings = match arguments.value(1) {
         None => Settings::default(),
         Some(_) => options::settings(arguments.array(1)?)?,
@@ -63,7 +61,7 @@ fn construct(call: Call) -> PhpResult {
 }
 
 fn listen(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 4)?;
+    let arguments = call.passed();
     let text = arguments.str(1)?.to_text();
     let (is_proxied, is_shared) = (arguments.bool_or(3, false)?, arguments.bool_or(4, false)?);
     let tls = arguments.object_or_null(2, TLS.class())?.map(tls::of).transpose()?;
@@ -93,7 +91,7 @@ fn listen(call: Call) -> PhpResult {
 }
 
 fn files(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 3)?;
+    let arguments = call.passed();
     let prefix = arguments.str(1)?.to_text();
     if !prefix.starts_with('/') || prefix.contains("//") {
         return Err(value_error("Server::files(): Argument #1 ($prefix) must be the begin of a path, as \"/assets\""));
@@ -109,7 +107,7 @@ fn files(call: Call) -> PhpResult {
 }
 
 fn set_handler(call: Call, is_worker: bool) -> PhpResult {
-    let arguments = call.arguments(1, if is_worker { 2 } else { 1 })?;
+    let arguments = call.passed();
     let handler = arguments.callable(1)?;
     let on_fatal_error = match arguments.value(2) {
         Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => arguments.callable(2)?.clone(),
@@ -126,7 +124,7 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
 }
 
 fn stop(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 1)?;
+    let arguments = call.passed();
     let grace = match arguments.value(1) {
         Some(value) if value.as_double().is_some() || value.as_long().is_some() => {
             let seconds = value.as_double().unwrap_or_else(|| value.as_long().unwrap_or(0) as f64);
@@ -148,7 +146,6 @@ fn stop(call: Call) -> PhpResult {
 }
 
 fn stats(call: Call) -> PhpResult {
-    call.no_arguments()?;
     let this = call.this_of(&SERVER);
     let stats = this.inner()?.core.stats();
     let mut array = Array::new(10);

@@ -23,13 +23,12 @@ function_table! {
     static METHODS = {
         c"__construct"(certificate: Type::STRING, key: Type::STRING, options: Type::ARRAY => c"[]") -> Type::NONE => construct;
         c"add"(certificate: Type::STRING, key: Type::STRING) -> STATIC => |call| {
-            let further = files(&call.arguments(2, 2)?)?;
+            let further = files(&call.passed())?;
             let this = call.this_of(&TLS);
             this.core()?.add(further).map_err(|error| server_error(&error.to_string()))?;
             Ok(this.object().into())
         };
         c"reload"() -> Type::VOID => |call| {
-            call.no_arguments()?;
             call.this_of(&TLS).core()?.reload().map_err(|error| server_error(&error.to_string()))?;
             Ok(Value::NULL)
         };
@@ -95,7 +94,7 @@ fn is_13_only(options: &Array) -> Result<bool, Thrown> {
 }
 
 fn construct(call: Call) -> PhpResult {
-    let arguments = call.arguments(2, 3)?;
+    let arguments = call.passed();
     let first = files(&arguments)?;
     let is_13_only = arguments.value(3).map(|_| arguments.array(3)).transpose()?.map_or(Ok(false), is_13_only)?;
     let core = Core::new(first, is_13_only).map_err(|error| server_error(&error.to_string()))?;

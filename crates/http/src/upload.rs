@@ -133,7 +133,6 @@ fn create_file(folder: &str) -> io::Result<(File, PathBuf)> {
 }
 
 fn of(call: Call, what: impl FnOnce(&UploadedFile) -> Value) -> PhpResult {
-    call.no_arguments()?;
     Ok(what(call.this_of(&UPLOADED_FILE)))
 }
 
@@ -144,7 +143,7 @@ fn path(this: &UploadedFile) -> Value {
 
 /// Moves the file by PHP's `rename()`, which respects `open_basedir` and copies to other file systems.
 fn move_to(call: Call) -> PhpResult {
-    let target: Value = call.arguments(1, 1)?.str(1)?.into();
+    let target: Value = call.passed().str(1)?.into();
     let this = call.this_of(&UPLOADED_FILE);
     let from = path(this);
     if from.as_str().is_none() {

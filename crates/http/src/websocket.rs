@@ -43,7 +43,6 @@ function_table! {
             socket.close_frame().map(|(_, reason)| Str::new(&reason)).into()
         });
         c"getIterator"() -> Type::class(c"Iterator") => |call| {
-            call.no_arguments()?;
             helpers::call("messages", &mut [call.this_of(&WEB_SOCKET).object().into()])
         };
     }
@@ -145,17 +144,14 @@ fn this(call: &Call) -> Result<&(Rc<Handling>, Rc<Core>), Thrown> {
 }
 
 fn of(call: Call, what: impl FnOnce(&Core) -> Value) -> PhpResult {
-    call.no_arguments()?;
     Ok(what(&this(&call)?.1))
 }
 
 fn of_message(call: Call, what: impl FnOnce(&Message) -> Value) -> PhpResult {
-    call.no_arguments()?;
     Ok(what(call.this_of(&MESSAGE)))
 }
 
 fn receive(call: Call) -> PhpResult {
-    call.no_arguments()?;
     let (handling, socket) = this(&call)?.clone();
     let mut received = socket.receive();
     if matches!(received, Received::Pending) {
@@ -189,7 +185,7 @@ fn finish(handling: &Handling, socket: &Core, written: Written) -> PhpResult {
 }
 
 fn send(call: Call, is_binary: bool) -> PhpResult {
-    let data = call.arguments(1, 1)?.str(1)?;
+    let data = call.passed().str(1)?;
     let (handling, socket) = this(&call)?.clone();
     let data = Bytes::copy_from_slice(data.as_bytes());
     let written = socket.send(spindle_server::Message { data, is_binary });
@@ -200,7 +196,7 @@ fn send(call: Call, is_binary: bool) -> PhpResult {
 }
 
 fn ping(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 1)?;
+    let arguments = call.passed();
     let data = arguments.value(1).map(|_| arguments.str(1)).transpose()?.map_or(&b""[..], Str::as_bytes);
     let (handling, socket) = this(&call)?.clone();
     let written = socket.ping(Bytes::copy_from_slice(data));
@@ -211,7 +207,7 @@ fn ping(call: Call) -> PhpResult {
 }
 
 fn close(call: Call) -> PhpResult {
-    let arguments = call.arguments(0, 2)?;
+    let arguments = call.passed();
     let code = arguments.long_or(1, 1000)?;
     let Some(code) = u16::try_from(code).ok().filter(|code| matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999))
     else {

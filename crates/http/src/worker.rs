@@ -13,7 +13,7 @@ use spindle_php::coroutine;
 use spindle_php::sapi::{self, Client, Sapi};
 use spindle_server::{Body, Exchange, Head, Incoming, Written, refusal};
 use spindle_zend::{
-    Array, Call, FunctionEntry, Instance, Object, PhpResult, PhpStatic, Str, Thrown, Type, Value, engine, exception,
+    Array, FunctionEntry, Instance, Object, PhpResult, PhpStatic, Str, Thrown, Type, Value, engine, exception,
     forget_functions, function_table, make_functions,
 };
 use std::any::Any;
@@ -186,10 +186,9 @@ pub static FUNCTIONS_OF_FPM: &[FunctionEntry] = FPM;
 
 function_table! {
     static FPM = {
-        c"getallheaders"() -> Type::ARRAY => |call| headers_of_request(&call, "getallheaders");
-        c"apache_request_headers"() -> Type::ARRAY => |call| headers_of_request(&call, "apache_request_headers");
-        c"fastcgi_finish_request"() -> Type::BOOL => |call| {
-            call.no_arguments()?;
+        c"getallheaders"() -> Type::ARRAY => |_| headers_of_request("getallheaders");
+        c"apache_request_headers"() -> Type::ARRAY => |_| headers_of_request("apache_request_headers");
+        c"fastcgi_finish_request"() -> Type::BOOL => |_| {
             in_request("fastcgi_finish_request")?;
             Ok(finish().into())
         };
@@ -205,8 +204,7 @@ fn in_request(function: &str) -> Result<(), Thrown> {
 }
 
 /// Returns the headers of the request as PHP-FPM does, which has them as variables only.
-fn headers_of_request(call: &Call, function: &str) -> PhpResult {
-    call.no_arguments()?;
+fn headers_of_request(function: &str) -> PhpResult {
     in_request(function)?;
     let variables = sapi::server_variables();
     let mut headers = Array::new(16);

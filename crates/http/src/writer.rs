@@ -21,8 +21,7 @@ function_table! {
     static METHODS = {
         c"write"(data: Type::STRING) -> Type::VOID => write;
         c"event"(data: Type::STRING, event: Type::STRING.or_null() => c"null", id: Type::STRING.or_null() => c"null", retry: Type::INT.or_null() => c"null") -> Type::VOID => event;
-        c"flush"() -> Type::VOID => |call| {
-            call.no_arguments()?;
+        c"flush"() -> Type::VOID => |_| {
             coroutine::suspend()?;
             Ok(Value::NULL)
         };
@@ -50,7 +49,7 @@ pub fn make(handling: &Rc<Handling>) -> Owned<Instance<Writer>> {
 const COMPLETE: &str = "The response is complete, or longer than its Content-Length";
 
 fn write(call: Call) -> PhpResult {
-    let data = call.arguments(1, 1)?.str(1)?;
+    let data = call.passed().str(1)?;
     send(&call, Bytes::copy_from_slice(data.as_bytes()))
 }
 
@@ -64,7 +63,7 @@ fn text_or_null<'a>(arguments: &'a Arguments, index: u32) -> Result<Option<&'a [
 
 /// Writes an event of a `text/event-stream`. Where its data has line breaks, the client gets them as `\n`.
 fn event(call: Call) -> PhpResult {
-    let arguments = call.arguments(1, 4)?;
+    let arguments = call.passed();
     let mut frame = Vec::new();
     for (index, name) in [(2, "event"), (3, "id")] {
         let Some(text) = text_or_null(&arguments, index)? else { continue };
