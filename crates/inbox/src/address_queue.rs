@@ -25,18 +25,18 @@ pub struct AddressQueue<W> {
 
 struct Entries<W> {
     list: Vec<Entry<W>>,
-    last_ticket: u64,
+    last_place: u64,
 }
 
 struct Entry<W> {
-    ticket: u64,
+    place: u64,
     address: usize,
     waiter: W,
 }
 
 impl<W> Default for AddressQueue<W> {
     fn default() -> Self {
-        AddressQueue { entries: Mutex::new(Entries { list: Vec::new(), last_ticket: 0 }), len: AtomicUsize::new(0) }
+        AddressQueue { entries: Mutex::new(Entries { list: Vec::new(), last_place: 0 }), len: AtomicUsize::new(0) }
     }
 }
 
@@ -46,22 +46,22 @@ impl<W> AddressQueue<W> {
         Self::default()
     }
 
-    /// Adds `waiter` to the queue of `address`. Returns the ticket for [`AddressQueue::leave`].
+    /// Adds `waiter` to the queue of `address`. Returns the place for [`AddressQueue::leave`].
     pub fn enter(&self, address: usize, waiter: W) -> u64 {
         let mut entries = self.lock();
-        entries.last_ticket += 1;
-        let ticket = entries.last_ticket;
-        entries.list.push(Entry { ticket, address, waiter });
+        entries.last_place += 1;
+        let place = entries.last_place;
+        entries.list.push(Entry { place, address, waiter });
         self.len.store(entries.list.len(), Ordering::Relaxed);
         drop(entries);
         // Pairs with the fence in `notify`: of a check after this one and a notification, one sees the other.
         fence(Ordering::SeqCst);
-        ticket
+        place
     }
 
     /// Removes the entry. Returns `false` if a notification has removed it.
-    pub fn leave(&self, ticket: u64) -> bool {
-        self.remove(|entry| entry.ticket == ticket).is_some()
+    pub fn leave(&self, place: u64) -> bool {
+        self.remove(|entry| entry.place == place).is_some()
     }
 
     /// Removes the first waiter of `address`, or all of them, and passes each to `wake`, without a lock held.
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn each_address_has_its_queue_in_order_of_arrival() {
         let queue = AddressQueue::new();
-        let tickets: Vec<u64> = [(8, 'a'), (16, 'b'), (8, 'c'), (8, 'd')]
+        let places: Vec<u64> = [(8, 'a'), (16, 'b'), (8, 'c'), (8, 'd')]
             .into_iter()
             .map(|(address, waiter)| queue.enter(address, waiter))
             .collect();
@@ -123,9 +123,9 @@ mod tests {
         };
         assert_eq!(notified(24, true), "");
         assert_eq!(notified(8, false), "a");
-        assert!(!queue.leave(tickets[0]), "it was notified");
-        assert!(queue.leave(tickets[2]));
-        assert!(!queue.leave(tickets[2]), "it has left");
+        assert!(!queue.leave(places[0]), "it was notified");
+        assert!(queue.leave(places[2]));
+        assert!(!queue.leave(places[2]), "it has left");
         assert_eq!((notified(8, true), notified(16, true)), ("d".into(), "b".into()));
         queue.enter(8, 'e');
         assert!(queue.try_clear());

@@ -144,15 +144,15 @@ impl Semaphore {
     fn wait(&self) {
         loop {
             let bell = Arc::new(Bell::default());
-            let ticket = self.queue.enter(ADDRESS, bell.clone());
+            let place = self.queue.enter(ADDRESS, bell.clone());
             if self.take() {
-                if !self.queue.leave(ticket) {
+                if !self.queue.leave(place) {
                     self.queue.notify(ADDRESS, false, |bell: Arc<Bell>| bell.wake());
                 }
                 return;
             }
             bell.sleep();
-            assert!(!self.queue.leave(ticket), "who is woken was taken off the queue");
+            assert!(!self.queue.leave(place), "who is woken was taken off the queue");
         }
     }
 }
@@ -195,11 +195,11 @@ fn all_waiters_are_notified() {
         let shared = Arc::new((AtomicUsize::new(0), AddressQueue::<Arc<Bell>>::new()));
         let waiter = |shared: Arc<(AtomicUsize, AddressQueue<Arc<Bell>>)>| {
             let bell = Arc::new(Bell::default());
-            let ticket = shared.1.enter(ADDRESS, bell.clone());
+            let place = shared.1.enter(ADDRESS, bell.clone());
             if shared.0.load(Ordering::Relaxed) == 0 {
                 bell.sleep();
             }
-            shared.1.leave(ticket);
+            shared.1.leave(place);
         };
         let other = thread::spawn({
             let shared = shared.clone();

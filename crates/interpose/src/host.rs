@@ -11,7 +11,8 @@ use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Why a park ended.
+/// Why a park ended, as the call that waits has to understand it. The host decides that: a coroutine may be cancelled, and a call that
+/// knows only signals is told of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
     /// The waiter was woken: check the condition again.
@@ -32,6 +33,14 @@ impl Wake {
             Wake::Cancelled => Some(libc::ECANCELED),
             Wake::Interrupted => Some(libc::EINTR),
         }
+    }
+
+    /// Checks that the waiter was woken.
+    ///
+    /// # Errors
+    /// The `errno` of a call that ends here: `timed_out` if the deadline has passed.
+    pub fn check(self, timed_out: c_int) -> Result<(), c_int> {
+        if self == Wake::Woken { Ok(()) } else { Err(self.error().unwrap_or(timed_out)) }
     }
 }
 
@@ -72,10 +81,10 @@ pub trait Host {
     /// Parks without a deadline until the waiter is woken: neither cancellation nor signals end the park (a pending
     /// cancellation is delivered by the next call).
     fn park_uncancellable(&self, blocked_on: BlockedOn);
-    /// Parks like [`Host::park`], for a job in the thread pool: a wake by the job takes precedence over a cancellation
+    /// Parks like [`Host::park`] without a deadline, for a job in the thread pool: a wake by the job takes precedence over a cancellation
     /// that arrives later, which then ends the next park.
-    fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
-        self.park(deadline, blocked_on)
+    fn park_for_job(&self, blocked_on: BlockedOn) -> Wake {
+        self.park(None, blocked_on)
     }
     /// Wakes a waiter; a stale one is ignored.
     fn wake(&self, waiter: Waiter);

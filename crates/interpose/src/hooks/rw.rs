@@ -18,8 +18,8 @@ use crate::hooks::net;
 use crate::host::{Host, OnSignal, current_host, errno, fail, set_errno};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait;
 use crate::wait::turns::{self, Turn};
-use crate::wait::{self, WaitOutcome};
 use libc::{c_int, c_void, iovec, off_t, size_t, ssize_t};
 use spindle_reactor::{Blocking, FdKind, Interest, Readiness, syscalls};
 
@@ -101,8 +101,8 @@ fn is_open_for(fd: c_int, interest: Interest) -> bool {
     flags >= 0 && flags & libc::O_ACCMODE != other
 }
 
-fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> WaitOutcome {
-    wait::for_fd(host, io.fd, interest, None, io.call, OnSignal::Restart)
+fn wait_for(host: &dyn Host, io: &Io, interest: Interest) -> Result<(), c_int> {
+    wait::for_fd(host, io.fd, interest, None, io.call, OnSignal::Restart)?.check(libc::EAGAIN)
 }
 
 /// Records the readiness that a call has shown.
@@ -139,11 +139,6 @@ fn after_read(host: &dyn Host, result: ssize_t) -> ssize_t {
         host.yield_if_due();
     }
     result
-}
-
-fn failed(waited: WaitOutcome) -> ssize_t {
-    set_errno(waited.errno(libc::EAGAIN));
-    -1
 }
 
 fn message(io: &Io) -> libc::msghdr {
@@ -193,8 +188,8 @@ fn pipe_read(host: &dyn Host, io: Io) -> ssize_t {
             wait::record_not_ready(host, io.fd, Interest::READ);
         }
         match wait_for(host, &io, Interest::READ) {
-            WaitOutcome::Ready => (waited, empty) = (true, false),
-            other => return failed(other),
+            Ok(()) => (waited, empty) = (true, false),
+            Err(error) => return fail(error),
         }
     }
 }
@@ -203,8 +198,8 @@ fn other_read(host: &dyn Host, io: Io) -> ssize_t {
     let mut waited = false;
     while !ready(io.fd, libc::POLLIN) && is_open_for(io.fd, Interest::READ) {
         match wait_for(host, &io, Interest::READ) {
-            WaitOutcome::Ready => waited = true,
-            other => return failed(other),
+            Ok(()) => waited = true,
+            Err(error) => return fail(error),
         }
     }
     let result = plain_read(&io);
@@ -272,9 +267,9 @@ fn pipe_write_in_turn(host: &dyn Host, io: Io, turn: &mut Turn) -> ssize_t {
         }
         turns::take(host, turn, io.fd);
         match wait_for(host, &io, Interest::WRITE) {
-            WaitOutcome::Ready => {}
+            Ok(()) => {}
             _ if done > 0 => return done as ssize_t,
-            other => return failed(other),
+            Err(error) => return fail(error),
         }
     }
 }
@@ -286,9 +281,9 @@ fn polled_pipe_write(host: &dyn Host, io: Io, turn: &mut Turn, mut done: usize) 
         if !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
             turns::take(host, turn, io.fd);
             match wait_for(host, &io, Interest::WRITE) {
-                WaitOutcome::Ready => continue,
+                Ok(()) => continue,
                 _ if done > 0 => return done as ssize_t,
-                other => return failed(other),
+                Err(error) => return fail(error),
             }
         }
         let result = if done == 0 && io.total() <= libc::PIPE_BUF {
@@ -311,8 +306,8 @@ fn polled_pipe_write(host: &dyn Host, io: Io, turn: &mut Turn, mut done: usize) 
 fn other_write(host: &dyn Host, io: Io) -> ssize_t {
     while !ready(io.fd, libc::POLLOUT) && is_open_for(io.fd, Interest::WRITE) {
         match wait_for(host, &io, Interest::WRITE) {
-            WaitOutcome::Ready => {}
-            other => return failed(other),
+            Ok(()) => {}
+            Err(error) => return fail(error),
         }
     }
     let result = plain_write(&io);

@@ -38,15 +38,15 @@ pub(crate) fn reset() {
 }
 
 /// Adds the waiter of the running coroutine's next park to the queue of `address`. Check what is waited for after this,
-/// then park. Returns the ticket for [`leave`].
+/// then park. Returns the place for [`leave`].
 pub(crate) fn enter(host: &dyn Host, address: usize, waiter: Waiter) -> u64 {
     // Only the PHP thread, which has the host, gets here.
     queue().unwrap_or_else(replace).enter(address, Parked { waiter, remote: host.reactor().remote() })
 }
 
 /// Takes a waiter off its queue. Returns `false` if a notification has done so.
-pub(crate) fn leave(ticket: u64) -> bool {
-    queue().is_some_and(|queue| queue.leave(ticket))
+pub(crate) fn leave(place: u64) -> bool {
+    queue().is_some_and(|queue| queue.leave(place))
 }
 
 /// Wakes the first waiter of `address`, or all of them. Call it after what they wait for has changed, on any thread.

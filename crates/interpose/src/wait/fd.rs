@@ -5,46 +5,10 @@ use libc::{c_int, c_short};
 use spindle_reactor::{Interest, Readiness, Registration};
 use std::os::fd::RawFd;
 
-/// How a wait for a descriptor or a job ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WaitOutcome {
-    /// It may be ready: try the call again.
-    Ready,
-    /// The deadline has passed.
-    TimedOut,
-    /// The coroutine is cancelled: `ECANCELED`.
-    Cancelled,
-    /// A caught signal: `EINTR`.
-    Interrupted,
-    /// The descriptor was closed meanwhile, or cannot be waited for: this `errno`.
-    Error(i32),
-}
-
-impl WaitOutcome {
-    /// Returns the `errno` of a call that ends this way: `timed_out` if the deadline has passed.
-    pub fn errno(self, timed_out: i32) -> i32 {
-        match self {
-            WaitOutcome::Ready => 0,
-            WaitOutcome::TimedOut => timed_out,
-            WaitOutcome::Cancelled => libc::ECANCELED,
-            WaitOutcome::Interrupted => libc::EINTR,
-            WaitOutcome::Error(error) => error,
-        }
-    }
-}
-
-impl From<Wake> for WaitOutcome {
-    fn from(wake: Wake) -> WaitOutcome {
-        match wake {
-            Wake::Woken => WaitOutcome::Ready,
-            Wake::TimedOut => WaitOutcome::TimedOut,
-            Wake::Cancelled => WaitOutcome::Cancelled,
-            Wake::Interrupted => WaitOutcome::Interrupted,
-        }
-    }
-}
-
-/// Parks until `fd` may be ready. `deadline` is monotonic, in nanoseconds.
+/// Parks until `fd` may be ready, as [`Wake::Woken`] says: try the call again. `deadline` is monotonic, in nanoseconds.
+///
+/// # Errors
+/// The `errno` for a descriptor that cannot be waited for, or was closed meanwhile (`EBADF`).
 pub fn for_fd(
     host: &dyn Host,
     fd: RawFd,
@@ -52,23 +16,23 @@ pub fn for_fd(
     deadline: Option<u64>,
     call: &'static str,
     on_signal: OnSignal,
-) -> WaitOutcome {
+) -> Result<Wake, c_int> {
     let reactor = host.reactor();
     let generation = reactor.generation(fd);
     let waiter = host.begin_wait();
     match reactor.register(fd, interest, waiter) {
         Registration::Waiting => {}
-        Registration::AlwaysReady => return WaitOutcome::Ready,
-        Registration::Error(error) => return WaitOutcome::Error(error),
+        Registration::AlwaysReady => return Ok(Wake::Woken),
+        Registration::Error(error) => return Err(error),
     }
     let wake = host.park(deadline, BlockedOn { call, fd, on_signal });
     if host.reactor().generation(fd) != generation {
-        return WaitOutcome::Error(libc::EBADF);
+        return Err(libc::EBADF);
     }
     if wake != Wake::Woken {
         host.reactor().deregister(fd, waiter);
     }
-    wake.into()
+    Ok(wake)
 }
 
 /// Repeats a call that does not wait while it fails with `EINTR`: the signal may be one that user code does not catch

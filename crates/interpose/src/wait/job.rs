@@ -1,7 +1,7 @@
 //! Running a job in the thread pool.
 
-use super::fd::WaitOutcome;
 use crate::host::{BlockedOn, Host, OnSignal, Wake};
+use libc::c_int;
 use spindle_reactor::{Interrupt, JobKind};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,21 +52,20 @@ pub(crate) const UNCANCELLABLE_PAUSE: Duration = Duration::from_micros(200);
 pub enum Job<T> {
     /// With this result.
     Done(T),
-    /// It continues by itself, and its result is undone. The wait ended this way.
-    Abandoned(WaitOutcome),
+    /// It continues by itself, and its result is undone. The call fails with this `errno`.
+    Abandoned(c_int),
     /// There is no worker and nothing has been done: the caller makes the call in place, or fails.
     NoWorker,
 }
 
-/// Runs `job`, which may block without bound, in the thread pool and parks until it has ended. A cancellation, a signal
-/// or the deadline abandons it: it continues, and the worker passes its result to `undo` (which closes the descriptor or
-/// frees the list). The job owns all that it uses, descriptors too (duplicates).
+/// Runs `job`, which may block without bound, in the thread pool and parks until it has ended. A cancellation or a
+/// signal abandons it: it continues, and the worker passes its result to `undo` (which closes the descriptor or frees the
+/// list). The job owns all that it uses, descriptors too (duplicates).
 ///
 /// With `interrupt`, the system call of an abandoned job is made to fail with `EINTR`, since it might never return.
 pub fn for_job_or_abandon<T: Send + 'static>(
     host: &dyn Host,
     blocked_on: BlockedOn,
-    deadline: Option<u64>,
     interrupt: bool,
     job: impl FnOnce() -> T + Send + 'static,
     undo: fn(T),
@@ -97,7 +96,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
     if host.reactor().submit(JobKind::Unbounded, run, waiter).is_err() {
         return Job::NoWorker;
     }
-    let wake = host.park_for_job(deadline, blocked_on);
+    let wake = host.park_for_job(blocked_on);
     // The lock decides: the job has ended, or its result is undone.
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let found = std::mem::replace(&mut *state, JobState::Abandoned(undo));
@@ -109,12 +108,7 @@ pub fn for_job_or_abandon<T: Send + 'static>(
             if let Some(interrupt) = interrupt {
                 host.reactor().abandon(interrupt);
             }
-            Job::Abandoned(match wake {
-                Wake::TimedOut => WaitOutcome::TimedOut,
-                Wake::Interrupted => WaitOutcome::Interrupted,
-                // A job that panicked wakes its waiter without a result.
-                Wake::Cancelled | Wake::Woken => WaitOutcome::Cancelled,
-            })
+            Job::Abandoned(wake.error().unwrap_or(libc::ECANCELED)) // one that has panicked wakes without a result
         }
     }
 }

@@ -1,54 +1,57 @@
-//! Wait queues of coroutines, in order of arrival. They belong to the PHP thread; a queue that other threads notify is an
+//! Wait queues of coroutines that try again when they are woken, in order of arrival.
+//!
+//! A coroutine keeps its place while it tries, since other processes may be faster: so what it waits for is never handed to it, as it
+//! is by the wait lists of the scheduler's core. The queues belong to the PHP thread; one that other threads notify is an
 //! [`super::address_queue`].
 
 use super::backoff::Backoff;
 use super::time::MILLISECOND;
-use crate::host::{BlockedOn, Host, Wake};
+use crate::host::{BlockedOn, Host};
 use crate::php_cell::PhpCell;
 use spindle_reactor::{Reactor, Waiter};
 
 /// A place in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ticket(u64);
+pub(crate) struct Place(u64);
 
 /// A wait queue. The key says what an entry waits for.
 ///
 /// An entry holds the waiter of its coroutine's present park; waking it takes the waiter, so it is woken once for each
 /// [`WaitQueue::enqueue`], and stays in its place until [`WaitQueue::remove`].
 pub(crate) struct WaitQueue<K> {
-    /// By ticket: a coroutine draws one and enqueues itself before another one runs.
+    /// In the order of their places: a coroutine takes one and enqueues itself before another one runs.
     entries: Vec<Entry<K>>,
-    last_ticket: u64,
+    last_place: u64,
 }
 
 struct Entry<K> {
-    ticket: Ticket,
+    place: Place,
     key: K,
     waiter: Option<Waiter>,
 }
 
 impl<K> WaitQueue<K> {
     pub(crate) const fn new() -> Self {
-        WaitQueue { entries: Vec::new(), last_ticket: 0 }
+        WaitQueue { entries: Vec::new(), last_place: 0 }
     }
 
     /// Returns a new place, behind all others.
-    pub(crate) fn draw_ticket(&mut self) -> Ticket {
-        self.last_ticket += 1;
-        Ticket(self.last_ticket)
+    pub(crate) fn next_place(&mut self) -> Place {
+        self.last_place += 1;
+        Place(self.last_place)
     }
 
-    /// Adds an entry, or gives the one with this ticket a new waiter.
-    pub(crate) fn enqueue(&mut self, ticket: Ticket, key: K, waiter: Waiter) {
-        match self.entries.iter_mut().find(|entry| entry.ticket == ticket) {
+    /// Adds an entry, or gives the one with this place a new waiter.
+    pub(crate) fn enqueue(&mut self, place: Place, key: K, waiter: Waiter) {
+        match self.entries.iter_mut().find(|entry| entry.place == place) {
             Some(entry) => entry.waiter = Some(waiter),
-            None => self.entries.push(Entry { ticket, key, waiter: Some(waiter) }),
+            None => self.entries.push(Entry { place, key, waiter: Some(waiter) }),
         }
     }
 
     /// Removes an entry. Returns the index of those behind it.
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<usize> {
-        let index = self.entries.iter().position(|entry| entry.ticket == ticket)?;
+    pub(crate) fn remove(&mut self, place: Place) -> Option<usize> {
+        let index = self.entries.iter().position(|entry| entry.place == place)?;
         self.entries.remove(index);
         Some(index)
     }
@@ -66,9 +69,9 @@ impl<K> WaitQueue<K> {
         self.entries.iter().map(|entry| &entry.key)
     }
 
-    /// Returns the keys of the entries that arrived before this ticket.
-    pub(crate) fn keys_before(&self, ticket: Ticket) -> impl Iterator<Item = &K> {
-        self.entries.iter().filter(move |entry| entry.ticket < ticket).map(|entry| &entry.key)
+    /// Returns the keys of the entries that arrived before this place.
+    pub(crate) fn keys_before(&self, place: Place) -> impl Iterator<Item = &K> {
+        self.entries.iter().filter(move |entry| entry.place < place).map(|entry| &entry.key)
     }
 
     /// Takes the waiter of the first entry that matches, if it has one.
@@ -118,7 +121,7 @@ pub(crate) fn retry_in_queue<K: Copy + PartialEq, T>(
     blocked_on: BlockedOn,
     mut attempt: impl FnMut() -> Option<Result<T, i32>>,
 ) -> Result<T, i32> {
-    let ticket = queue.with(host, WaitQueue::draw_ticket);
+    let place = queue.with(host, WaitQueue::next_place);
     let (mut polling, mut fallback) = (Backoff::polling(), Backoff::every(FALLBACK));
     let result = loop {
         if deadline.is_some_and(|deadline| deadline <= Reactor::now()) {
@@ -126,19 +129,17 @@ pub(crate) fn retry_in_queue<K: Copy + PartialEq, T>(
         }
         let waiter = host.begin_wait();
         let is_first = queue.with(host, |queue| {
-            queue.enqueue(ticket, key, waiter);
-            !queue.keys_before(ticket).any(|other| *other == key)
+            queue.enqueue(place, key, waiter);
+            !queue.keys_before(place).any(|other| *other == key)
         });
         let backoff = if is_first { &mut polling } else { &mut fallback };
-        match backoff.park(host, deadline, blocked_on) {
-            Wake::Woken | Wake::TimedOut => {}
-            Wake::Cancelled => break Err(libc::ECANCELED),
-            Wake::Interrupted => break Err(libc::EINTR),
+        if let Some(error) = backoff.park(host, deadline, blocked_on).error() {
+            break Err(error);
         }
         if let Some(result) = attempt() {
             break result;
         }
     };
-    queue.with(host, |queue| queue.remove(ticket));
+    queue.with(host, |queue| queue.remove(place));
     result
 }

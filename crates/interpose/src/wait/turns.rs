@@ -11,8 +11,8 @@
 //! Not guaranteed: writes while suspension is disabled (the error log), and those of other threads and processes, do not wait.
 
 use super::identity::{File, file_of};
-use super::{Ticket, WaitQueue, deadline_after};
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, php_thread_host};
+use super::{Place, WaitQueue, deadline_after};
+use crate::host::{BlockedOn, Host, OnSignal, current_host, php_thread_host};
 use crate::php_cell::PhpCell;
 use libc::c_int;
 use spindle_reactor::{Blocking, Interest};
@@ -43,21 +43,21 @@ static TURNS: PhpCell<Turns> = PhpCell::new(Turns { taken: Vec::new(), waiting: 
 
 impl Turns {
     /// Gives the turn to `me` if it is free, and `me` is next: it had it last, or is the first of those that wait, with this
-    /// ticket. Returns `None` if others are before it, and `Some(None)` if no write is under way.
-    fn claim(&mut self, file: File, me: u64, ticket: Option<Ticket>) -> Option<Turn> {
+    /// place. Returns `None` if others are before it, and `Some(None)` if no write is under way.
+    fn claim(&mut self, file: File, me: u64, place: Option<Place>) -> Option<Turn> {
         let Some(taken) = self.taken.iter_mut().find(|taken| taken.file == file) else { return Some(None) };
         if !taken.is_back {
             // Its own: a write that is made in pieces, each of which is a call.
-            return (taken.by == me && ticket.is_none()).then_some(None);
+            return (taken.by == me && place.is_none()).then_some(None);
         }
-        let is_next = match ticket {
-            Some(ticket) => !self.waiting.keys_before(ticket).any(|other| *other == file),
+        let is_next = match place {
+            Some(place) => !self.waiting.keys_before(place).any(|other| *other == file),
             None => taken.by == me && taken.again < AGAIN,
         };
         if !is_next {
             return None;
         }
-        taken.again = if ticket.is_none() { taken.again + 1 } else { 0 };
+        taken.again = if place.is_none() { taken.again + 1 } else { 0 };
         (taken.by, taken.is_back) = (me, false);
         Some(Some(file))
     }
@@ -92,23 +92,21 @@ fn queue(host: &dyn Host, fd: RawFd, call: &'static str) -> Result<Turn, c_int> 
     let deadline = (limit != 0).then(|| deadline_after(limit));
     let on_signal = if deadline.is_some() { OnSignal::Interrupt } else { OnSignal::Restart };
     let generation = host.reactor().generation(fd);
-    let ticket = TURNS.with(host, |turns| turns.waiting.draw_ticket());
+    let place = TURNS.with(host, |turns| turns.waiting.next_place());
     let result = loop {
         let waiter = host.begin_wait();
-        TURNS.with(host, |turns| turns.waiting.enqueue(ticket, file, waiter));
-        match host.park(deadline, BlockedOn { call, fd, on_signal }) {
-            Wake::Woken => {}
-            Wake::TimedOut => break Err(libc::EAGAIN),
-            ended => break Err(ended.error().unwrap_or(libc::ECANCELED)),
+        TURNS.with(host, |turns| turns.waiting.enqueue(place, file, waiter));
+        if let Err(error) = host.park(deadline, BlockedOn { call, fd, on_signal }).check(libc::EAGAIN) {
+            break Err(error);
         }
         if host.reactor().generation(fd) != generation {
             break Err(libc::EBADF);
         }
-        if let Some(turn) = TURNS.with(host, |turns| turns.claim(file, me, Some(ticket))) {
+        if let Some(turn) = TURNS.with(host, |turns| turns.claim(file, me, Some(place))) {
             break Ok(turn);
         }
     };
-    TURNS.with(host, |turns| turns.waiting.remove(ticket));
+    TURNS.with(host, |turns| turns.waiting.remove(place));
     if result.is_err() {
         pass_on(host, file); // it may have been woken for the turn
     }

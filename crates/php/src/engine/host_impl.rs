@@ -113,9 +113,9 @@ impl Host for PhpHost {
         }
     }
 
-    fn park_for_job(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
+    fn park_for_job(&self, blocked_on: BlockedOn) -> Wake {
         rt().core.borrow_mut().prioritize_wake();
-        self.park(deadline, blocked_on)
+        self.park(None, blocked_on)
     }
 
     fn park_uncancellable(&self, blocked_on: BlockedOn) {

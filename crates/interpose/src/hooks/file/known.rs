@@ -5,9 +5,9 @@
 //! that flag another meaning, which is why a path is checked before it counts as known.
 
 use crate::hooks::fd::{close, tracking::opened};
-use crate::host::{Host, OnSignal, errno, fail, set_errno};
+use crate::host::{Host, OnSignal, Wake, errno, fail, set_errno};
 use crate::php_cell::PhpCell;
-use crate::wait::{self, WaitOutcome};
+use crate::wait;
 use libc::{c_char, c_int};
 use rustc_hash::FxHasher;
 use spindle_reactor::{Blocking, FdKind, Interest, Opened, Reactor};
@@ -124,9 +124,9 @@ pub(super) fn wait_for_writer(host: &dyn Host, fd: RawFd, flags: c_int, call: &'
             return fd;
         }
         let deadline = Some(Reactor::now() + LOOK);
-        match wait::for_fd(host, fd, Interest::READ, deadline, call, OnSignal::Restart) {
-            WaitOutcome::Ready | WaitOutcome::TimedOut => {}
-            ended => break ended.errno(libc::EINTR),
+        match wait::for_fd(host, fd, Interest::READ, deadline, call, OnSignal::Restart).map(Wake::error) {
+            Ok(None) => {}
+            Ok(Some(error)) | Err(error) => break error,
         }
     };
     // SAFETY: opened for this call, and known only to it.

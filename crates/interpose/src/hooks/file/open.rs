@@ -251,12 +251,12 @@ fn open_unbounded(host: &dyn Host, at: RawFd, path: *const c_char, flags: c_int,
         }
     }
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
-    match wait::for_job_or_abandon(host, blocked_on, None, true, job, undo) {
+    match wait::for_job_or_abandon(host, blocked_on, true, job, undo) {
         Job::Done((fd, error)) => {
             opened(fd, Opened { blocking: Some(Blocking::Yes), own: true, ..Opened::default() });
             if fd < 0 { fail(error) } else { set_and(saved, fd) }
         }
-        Job::Abandoned(waited) => fail(waited.errno(libc::EINTR)),
+        Job::Abandoned(error) => fail(error),
         // In place it would block the process, which may be the one that opens the other end.
         Job::NoWorker => fail(libc::EAGAIN),
     }

@@ -5,8 +5,8 @@
 use crate::hooks::fd::tracking::{CLOSES, OPENS, closed, opened};
 use crate::host::{Host, OnSignal, current_host, errno, fail, set_errno};
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
+use crate::wait;
 use crate::wait::time::deadline_of;
-use crate::wait::{self, WaitOutcome};
 use libc::{c_char, c_int, c_uint, mode_t, mq_attr, mqd_t, size_t, ssize_t, timespec};
 use spindle_reactor::{FdKind, Interest, Opened};
 
@@ -52,9 +52,9 @@ fn waited_for(
         }
         // `fstat` reports a regular file, which epoll would not support.
         host.reactor().set_kind(queue, FdKind::Other);
-        match wait::for_fd(host, queue, interest, deadline, call, OnSignal::Restart) {
-            WaitOutcome::Ready => {}
-            other => return fail::<i8>(other.errno(libc::ETIMEDOUT)) as ssize_t,
+        let waited = wait::for_fd(host, queue, interest, deadline, call, OnSignal::Restart);
+        if let Err(error) = waited.and_then(|wake| wake.check(libc::ETIMEDOUT)) {
+            return fail(error);
         }
     }
 }

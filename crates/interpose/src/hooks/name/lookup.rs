@@ -58,10 +58,10 @@ pub(crate) fn look_up<T: Send + 'static>(
 ) -> Lookup<T> {
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     let saved = errno();
-    match wait::for_job_or_abandon(host, blocked_on, None, false, || ask(job), undo) {
+    match wait::for_job_or_abandon(host, blocked_on, false, || ask(job), undo) {
         Job::Done(answer) => Lookup::Done(answered(answer, saved)),
-        Job::Abandoned(waited) => {
-            set_errno(waited.errno(libc::ECANCELED));
+        Job::Abandoned(error) => {
+            set_errno(error);
             Lookup::Cancelled
         }
         Job::NoWorker => {

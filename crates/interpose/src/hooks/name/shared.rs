@@ -199,7 +199,7 @@ pub(super) fn look_up_shared<T: Share>(
             return Lookup::InPlace;
         }
     }
-    let wake = host.park_for_job(None, BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore });
+    let wake = host.park_for_job(BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore });
     match requests.with(host, |requests| requests.leave(&request, waiter)) {
         Outcome::Answered(answer) => Lookup::Done(answered(answer, saved)),
         Outcome::Refused if wake == Wake::Woken => {

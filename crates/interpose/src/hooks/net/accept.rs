@@ -2,7 +2,7 @@
 
 use super::socket::{SocketWait, forget_readiness, poll_events, socket_option, with_nonblocking};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
-use crate::wait::{self, Job, WaitOutcome};
+use crate::wait::{self, Job};
 use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Opened, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
@@ -91,9 +91,8 @@ unsafe fn accepting(call: &'static str, fd: RawFd, peer: Peer, flags: c_int) -> 
             }
         }
         waited = true;
-        match limit.wait(host) {
-            WaitOutcome::Ready => {}
-            waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+        if let Err(error) = limit.wait(host, libc::EAGAIN) {
+            return fail(error);
         }
     }
 }
@@ -152,7 +151,7 @@ unsafe fn on_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit:
             unsafe { libc::close(late.result) };
         }
     };
-    match wait::for_job_or_abandon(host, limit.blocked_on(), None, true, job, undo) {
+    match wait::for_job_or_abandon(host, limit.blocked_on(), true, job, undo) {
         Job::Done(done) if done.result >= 0 => {
             if !peer.address.is_null() && !peer.length.is_null() {
                 // SAFETY: `length` says how many bytes the caller has for the address, as accept(2) wants it.
@@ -165,7 +164,7 @@ unsafe fn on_worker(host: &dyn Host, fd: RawFd, peer: Peer, flags: c_int, limit:
             done.result
         }
         Job::Done(done) => fail::<i8>(done.error).into(),
-        Job::Abandoned(waited) => fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+        Job::Abandoned(error) => fail(error),
         // In place it could block without bound, if another process has been faster.
         Job::NoWorker => fail::<i8>(libc::EAGAIN).into(),
     }

@@ -2,7 +2,7 @@
 
 use super::socket::{SocketWait, poll_events, socket_option, with_nonblocking};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
-use crate::wait::{self, Job, WaitOutcome};
+use crate::wait::{self, Job};
 use libc::{c_int, sockaddr, socklen_t};
 use spindle_reactor::{Blocking, FdKind, Interest, InternalFd, Readiness};
 use std::os::fd::{AsRawFd, RawFd};
@@ -52,9 +52,9 @@ pub unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: so
             }
             (_, libc::EINPROGRESS | libc::EALREADY) => {}
             // A Unix listener with a full queue: there is no event for room in it.
-            (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.pause(host) {
-                WaitOutcome::Ready => continue,
-                waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+            (_, libc::EAGAIN) if kind == FdKind::Socket => match limit.pause(host, libc::EAGAIN) {
+                Ok(()) => continue,
+                Err(error) => return fail(error),
             },
             _ => return result,
         }
@@ -72,9 +72,8 @@ fn decided(
     original: impl FnOnce() -> c_int,
 ) -> c_int {
     loop {
-        match limit.wait(host) {
-            WaitOutcome::Ready => {}
-            waited => return fail::<i8>(waited.errno(libc::EINPROGRESS)).into(),
+        if let Err(error) = limit.wait(host, libc::EINPROGRESS) {
+            return fail(error);
         }
         let fresh = host.reactor().readiness(fd, Interest::WRITE).0 == Readiness::Ready;
         if fresh || poll_events(fd, libc::POLLOUT) != 0 {
@@ -125,13 +124,13 @@ unsafe fn on_worker(host: &dyn Host, fd: RawFd, address: *const sockaddr, length
         let result = unsafe { libc::connect(own.as_raw_fd(), (&raw const copy).cast(), length) };
         (result, errno())
     };
-    match wait::for_job_or_abandon(host, limit.blocked_on(), None, true, job, |_| ()) {
+    match wait::for_job_or_abandon(host, limit.blocked_on(), true, job, |_| ()) {
         Job::Done((0, _)) => {
             set_errno(before);
             0
         }
         Job::Done((_, error)) => fail::<i8>(error).into(),
-        Job::Abandoned(waited) => fail::<i8>(waited.errno(libc::EINPROGRESS)).into(),
+        Job::Abandoned(error) => fail(error),
         Job::NoWorker => fail::<i8>(libc::EAGAIN).into(),
     }
 }

@@ -3,8 +3,8 @@
 use super::message::{self, Rest};
 use super::socket::{SocketWait, forget_readiness, is_stream, not_suspended, poll_events};
 use crate::host::{Host, current_host, errno, fail, php_thread_host, set_errno};
+use crate::wait;
 use crate::wait::time::{duration, timespec_of};
-use crate::wait::{self, WaitOutcome};
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_WAITALL};
 use libc::{c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 use spindle_reactor::{Blocking, Interest, Reactor, Readiness};
@@ -85,9 +85,8 @@ fn wait_and_receive(
 ) -> ssize_t {
     let mut limit = SocketWait::new(fd, Interest::READ, call);
     loop {
-        match limit.wait(host) {
-            WaitOutcome::Ready => {}
-            waited => return fail::<i8>(waited.errno(libc::EAGAIN)).into(),
+        if let Err(error) = limit.wait(host, libc::EAGAIN) {
+            return fail(error);
         }
         let got = attempt(0, flags | MSG_DONTWAIT);
         record(host.reactor(), fd, flags, length, got);
@@ -125,10 +124,10 @@ fn whole(
             break;
         }
         let waited = if peeked != 0 && queued(fd) <= peeked {
-            limit.pause(host) // what was peeked at keeps it readable: no edge will come
+            limit.pause(host, libc::EAGAIN) // what was peeked at keeps it readable: no edge will come
         } else if seen & libc::POLLIN == 0 {
             wait::record_not_ready(host, fd, Interest::READ);
-            limit.wait(host)
+            limit.wait(host, libc::EAGAIN)
         } else {
             let got = attempt(done - peeked, flags | MSG_DONTWAIT);
             record(host.reactor(), fd, flags, length - done, got);
@@ -139,9 +138,9 @@ fn whole(
             if got == 0 || errno() != libc::EAGAIN {
                 break;
             }
-            limit.pause(host)
+            limit.pause(host, libc::EAGAIN)
         };
-        if waited != WaitOutcome::Ready {
+        if waited.is_err() {
             break;
         }
     }

@@ -3,8 +3,8 @@
 use super::message::{self, Rest};
 use super::socket::{SocketWait, forget_readiness, is_stream, not_suspended, poll_events, socket_option};
 use crate::host::{Host, current_host, errno, fail, set_errno};
+use crate::wait;
 use crate::wait::turns::{self, Turn};
-use crate::wait::{self, WaitOutcome};
 use libc::{
     MSG_DONTWAIT, MSG_FASTOPEN, MSG_NOSIGNAL, c_int, c_uint, c_void, msghdr, size_t, sockaddr, socklen_t, ssize_t,
 };
@@ -86,9 +86,9 @@ fn rest(
     }
     let error = loop {
         if full {
-            let waited = if blind { limit.pause(host) } else { limit.wait(host) };
-            if waited != WaitOutcome::Ready {
-                break if done > 0 { 0 } else { waited.errno(libc::EAGAIN) };
+            let waited = if blind { limit.pause(host, libc::EAGAIN) } else { limit.wait(host, libc::EAGAIN) };
+            if let Err(error) = waited {
+                break if done > 0 { 0 } else { error };
             }
         }
         if done > 0 {

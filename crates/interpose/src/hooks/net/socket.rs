@@ -1,7 +1,7 @@
 //! Waiting on sockets, and what the calls on them have in common.
 
 use crate::host::{BlockedOn, Host, OnSignal, errno, php_thread_host, set_errno};
-use crate::wait::{self, Backoff, WaitOutcome};
+use crate::wait::{self, Backoff};
 use libc::{c_int, c_short};
 use spindle_reactor::{FdKind, Interest, Reactor, Readiness};
 use std::os::fd::RawFd;
@@ -47,21 +47,27 @@ impl SocketWait {
     }
 
     /// Parks until the descriptor may be ready. The caller has just seen that it is not, or knows it.
-    pub(super) fn wait(&mut self, host: &dyn Host) -> WaitOutcome {
+    ///
+    /// # Errors
+    /// The `errno` of the call, which ends: `timed_out` when its time has passed.
+    pub(super) fn wait(&mut self, host: &dyn Host, timed_out: c_int) -> Result<(), c_int> {
         self.load_timeout(host.reactor());
         match wait::for_fd(host, self.fd, self.interest, self.deadline, self.call, self.on_signal) {
             // Epoll cannot register it (memory, `max_user_watches`): it is polled.
-            WaitOutcome::Error(error) if error != libc::EBADF => self.pause(host),
-            waited => waited,
+            Err(error) if error != libc::EBADF => self.pause(host, timed_out),
+            waited => waited?.check(timed_out),
         }
     }
 
     /// Pauses before the next attempt, where no event will tell when it can succeed.
-    pub(super) fn pause(&mut self, host: &dyn Host) -> WaitOutcome {
+    ///
+    /// # Errors
+    /// As [`SocketWait::wait`].
+    pub(super) fn pause(&mut self, host: &dyn Host, timed_out: c_int) -> Result<(), c_int> {
         self.load_timeout(host.reactor());
         host.begin_wait();
         let blocked_on = self.blocked_on();
-        self.backoff.park(host, self.deadline, blocked_on).into()
+        self.backoff.park(host, self.deadline, blocked_on).check(timed_out)
     }
 }
 

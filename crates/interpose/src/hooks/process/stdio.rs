@@ -57,12 +57,12 @@ fn job(host: &dyn Host, call: &'static str, job: impl FnOnce() -> c_int + Send +
         let status = job();
         (status, errno())
     };
-    match wait::for_job_or_abandon(host, blocked_on, None, false, job, |_| ()) {
+    match wait::for_job_or_abandon(host, blocked_on, false, job, |_| ()) {
         Job::Done((status, error)) => {
             set_errno(if status == -1 { error } else { saved });
             Some(status)
         }
-        Job::Abandoned(waited) => Some(fail(waited.errno(libc::EINTR))),
+        Job::Abandoned(error) => Some(fail(error)),
         Job::NoWorker => None,
     }
 }

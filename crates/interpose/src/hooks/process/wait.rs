@@ -8,7 +8,7 @@
 use crate::hooks::fd::tracking::{closed, opened};
 use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, fail, set_errno};
 use crate::wait::time::{MILLISECOND, SECOND};
-use crate::wait::{self, Backoff, WaitOutcome};
+use crate::wait::{self, Backoff};
 use libc::{c_int, id_t, idtype_t, pid_t, rusage, siginfo_t};
 use spindle_reactor::{Interest, InternalFd, Opened};
 use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
@@ -87,24 +87,19 @@ fn by_pidfd(
 ) -> Result<Reaped, ()> {
     loop {
         let waited = wait::for_fd(host, fd, Interest::READ, None, call, OnSignal::Restart);
-        match waited {
-            WaitOutcome::Ready | WaitOutcome::TimedOut => {}
-            WaitOutcome::Cancelled => return Ok(Err(libc::ECANCELED)),
-            WaitOutcome::Interrupted => {}
-            WaitOutcome::Error(_) => return Err(()),
+        let wake = waited.map_err(|_| ())?;
+        if wake == Wake::Cancelled {
+            return Ok(Err(libc::ECANCELED));
         }
         // A child that has ended takes precedence over the signal that reports it.
         let found = try_wait();
         if found != 0 {
             return Ok(if found > 0 { Ok(found) } else { Err(errno()) });
         }
-        if waited == WaitOutcome::Interrupted {
+        if wake == Wake::Interrupted {
             return Ok(Err(libc::EINTR));
         }
-        if waited == WaitOutcome::Ready && wait::poll_now(fd, libc::POLLIN) == Some(0) {
-            continue;
-        }
-        if waited == WaitOutcome::Ready {
+        if wait::poll_now(fd, libc::POLLIN) != Some(0) {
             return Err(()); // ended, but cannot be reaped yet (it is traced, or has threads left)
         }
     }

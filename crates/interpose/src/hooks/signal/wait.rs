@@ -104,12 +104,12 @@ fn wait_for(
     on_signal: OnSignal,
 ) -> Result<c_int, c_int> {
     let saved = errno();
-    let ticket = QUEUE.with(host, WaitQueue::draw_ticket);
+    let place = QUEUE.with(host, WaitQueue::next_place);
     let mut pending = Pending::NONE;
     let mut ended = None;
     block(host, signals);
     let result = loop {
-        let taken = take(signals & !QUEUE.with(host, |queue| union(queue.keys_before(ticket))), info);
+        let taken = take(signals & !QUEUE.with(host, |queue| union(queue.keys_before(place))), info);
         if taken != 0 {
             break if taken > 0 { Ok(taken) } else { Err(errno()) };
         }
@@ -120,13 +120,13 @@ fn wait_for(
         if !pending.is_open() {
             pending = Pending::of(signals);
         }
-        QUEUE.with(host, |queue| queue.enqueue(ticket, signals, waiter));
+        QUEUE.with(host, |queue| queue.enqueue(place, signals, waiter));
         // A signal that has arrived is taken first, whatever ended the park.
         ended = pending.park(host, waiter, deadline, call, on_signal).error();
     };
     pending.close();
     // Later waiters try again: what this one waited for may be theirs now.
-    if let Some(behind) = QUEUE.with(host, |queue| queue.remove(ticket)) {
+    if let Some(behind) = QUEUE.with(host, |queue| queue.remove(place)) {
         wake_matching(&QUEUE, host, behind, |_| true);
     }
     unblock(host);

@@ -94,11 +94,11 @@ unsafe fn wait(
     let saved = errno();
     let waiter = host.begin_wait();
     // Before the mutex is released: a thread that then takes it and signals finds the entry.
-    let ticket = address_queue::enter(host, condition.addr(), waiter);
+    let place = address_queue::enter(host, condition.addr(), waiter);
     // SAFETY: by contract.
     let given_up = unsafe { pthread_mutex_unlock(mutex) };
     if given_up != 0 {
-        address_queue::leave(ticket);
+        address_queue::leave(place);
         return given_up;
     }
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
@@ -106,7 +106,7 @@ unsafe fn wait(
         Some(_) => _ = host.park(deadline, blocked_on),
         None => host.park_uncancellable(blocked_on),
     }
-    let signalled = !address_queue::leave(ticket);
+    let signalled = !address_queue::leave(place);
     // SAFETY: by contract: it is the caller's again.
     let had = unsafe { pthread_mutex_lock(mutex) };
     set_errno(saved);

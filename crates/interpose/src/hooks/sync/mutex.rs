@@ -27,7 +27,7 @@ use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, php_thre
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::time::{deadline_of, deadline_on};
-use crate::wait::{self, Ticket, WaitQueue};
+use crate::wait::{self, Place, WaitQueue};
 use libc::{c_int, clockid_t, pthread_mutex_t, pthread_rwlock_t, timespec};
 use spindle_reactor::{Reactor, Waiter};
 use std::ffi::CStr;
@@ -118,8 +118,8 @@ impl Locks {
     }
 
     /// Returns `true` if another coroutine that arrived earlier waits for the lock.
-    fn is_behind(&self, object: usize, mode: Mode, ticket: Ticket) -> bool {
-        mode == Mode::Exclusive && self.waiting.keys_before(ticket).any(|wanted| wanted.object == object)
+    fn is_behind(&self, object: usize, mode: Mode, place: Place) -> bool {
+        mode == Mode::Exclusive && self.waiting.keys_before(place).any(|wanted| wanted.object == object)
     }
 
     fn released(&mut self, object: usize) {
@@ -236,10 +236,10 @@ fn contended(
     let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Ignore };
     // Held by this coroutine already: a recursion, or a mistake that libc reports.
     let own = locks(host, |locks| locks.holds(object));
-    let ticket = locks(host, |locks| locks.waiting.draw_ticket());
+    let place = locks(host, |locks| locks.waiting.next_place());
     let result = loop {
         let must_wait =
-            locks(host, |locks| !own && (locks.conflicts(object, mode) || locks.is_behind(object, mode, ticket)));
+            locks(host, |locks| !own && (locks.conflicts(object, mode) || locks.is_behind(object, mode, place)));
         if !must_wait {
             let result = if own { lock() } else { attempt() };
             if result != libc::EBUSY {
@@ -247,7 +247,7 @@ fn contended(
             }
         }
         let waiter = host.begin_wait();
-        locks(host, |locks| locks.waiting.enqueue(ticket, held, waiter));
+        locks(host, |locks| locks.waiting.enqueue(place, held, waiter));
         if !must_wait {
             // Another thread holds it: try again soon. No cancellation cuts the pause short.
             if !wait::pause_on_worker(host, call, -1) {
@@ -263,7 +263,7 @@ fn contended(
         }
     };
     let next = locks(host, |locks| {
-        locks.waiting.remove(ticket);
+        locks.waiting.remove(place);
         if is_acquired(result) {
             locks.push(held);
         }

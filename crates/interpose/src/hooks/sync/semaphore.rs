@@ -44,7 +44,7 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
             return fail(libc::ETIMEDOUT);
         }
         let waiter = host.begin_wait();
-        let ticket = address_queue::enter(host, semaphore.addr(), waiter);
+        let place = address_queue::enter(host, semaphore.addr(), waiter);
         // Tried again once it is queued: a post in between has notified no waiter.
         let late = had();
         let mut wake = Wake::Woken;
@@ -52,7 +52,7 @@ unsafe fn wait_for(host: &dyn Host, semaphore: *mut sem_t, deadline: Option<u64>
             let blocked_on = BlockedOn { call, fd: -1, on_signal: OnSignal::Restart };
             wake = backoff.park(host, deadline, blocked_on);
         }
-        let notified = !address_queue::leave(ticket);
+        let notified = !address_queue::leave(place);
         if !late && wake.error().is_none() {
             continue;
         }
