@@ -63,13 +63,14 @@ pub use crate::runtime::ends::{
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Held, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;
+use crate::runtime::request::check_place;
 pub use crate::runtime::request::is_in_request;
 use crate::runtime::runner;
-use crate::runtime::scheduler::{self, Runtime};
+use crate::runtime::scheduler::{self, runtime};
 use crate::runtime::scope;
 pub use crate::runtime::signal_waits::SignalWait;
-use crate::runtime::wait_queue::Tickets;
-pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitEnd, WaitSet, deadline_in};
+pub use crate::runtime::wait_queue::WaitQueue;
+pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitSet, deadline_in};
 use crate::runtime::{
     awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, request, spawn,
     wait_set,
@@ -85,20 +86,6 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// Panics outside of a request, and on other threads.
-fn check_place() {
-    assert!(request::is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
-}
-
-/// Returns the runtime.
-///
-/// # Errors
-/// An exception is in flight, so no other code must run.
-fn runtime() -> Result<&'static Runtime, Thrown> {
-    check_place();
-    exception::check().map(|()| scheduler::rt())
-}
 
 /// A coroutine, represented by its object of the class `Async\Coroutine`.
 #[derive(Clone, PartialEq, Eq)]
@@ -753,48 +740,4 @@ pub fn call(callable: &Value, arguments: &mut [Value]) -> PhpResult {
     runtime()?;
     let result = engine::call(callable, arguments);
     exception::check().map(|()| result)
-}
-
-/// A queue of coroutines that wait until others have changed something, in order of arrival.
-pub struct WaitQueue(Tickets);
-
-impl WaitQueue {
-    /// Returns an empty queue.
-    pub const fn new() -> WaitQueue {
-        WaitQueue(Tickets::new())
-    }
-
-    /// Waits until `attempt` returns a value. It is called immediately, and again whenever this coroutine is woken.
-    /// `name` is the wait's name in diagnostics. If nothing can wake the coroutine any more, that is a deadlock, as for
-    /// `Async\await()`.
-    ///
-    /// # Errors
-    /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown. If it was woken, the
-    /// wake-up is passed on to another one.
-    pub fn wait_for<T>(&self, name: &'static str, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Thrown> {
-        loop {
-            runtime()?;
-            if let Some(result) = attempt() {
-                return Ok(result);
-            }
-            self.0.park(runtime()?, name)?; // `attempt` may have thrown
-        }
-    }
-
-    /// Wakes the coroutine that has waited longest. Returns `false` if none waits.
-    pub fn wake_one(&self) -> bool {
-        check_place();
-        self.0.wake_one()
-    }
-
-    /// Wakes all waiting coroutines.
-    pub fn wake_all(&self) {
-        while self.wake_one() {}
-    }
-}
-
-impl Default for WaitQueue {
-    fn default() -> WaitQueue {
-        WaitQueue::new()
-    }
 }

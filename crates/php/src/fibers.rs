@@ -150,7 +150,7 @@ fn go_on(call: Call, sent: Sent, what: &str) -> PhpResult {
     if sched.is_some() && draft.status.get() == Status::Enqueuing && rt.can_switch() {
         // Its callback has passed it to this scheduler and waits for something else.
         let is_done = || (draft.status.get() != Status::Enqueuing).then_some(());
-        draft.changed.wait_for(rt, "a callback of Fiber::suspend()", is_done)?;
+        draft.changed.wait_for("a callback of Fiber::suspend()", is_done)?;
     }
     if draft.status.get() != Status::Suspended {
         return Err(error(&format!("Cannot {what} a fiber that is not suspended")));
@@ -193,7 +193,7 @@ fn hand_over(sched: &Rc<Sched>, draft: &Rc<Draft>) -> (u64, u64) {
 fn wait_for_turn(rt: &'static Runtime, sched: &Rc<Sched>, draft: &Rc<Draft>, seen: (u64, u64)) -> PhpResult {
     sched.waits.set(true);
     sched.control.set(draft.address());
-    let waited = sched.turn.wait_for(rt, "a fiber", || {
+    let waited = sched.turn.wait_for("a fiber", || {
         let has_left = draft.suspensions.get() != seen.0 && sched.entered.get() != seen.1;
         let is_over = draft.status.get() == Status::Ended || sched.is_released.get();
         (has_left || is_over).then_some(())
@@ -265,7 +265,7 @@ fn flow_of(rt: &'static Runtime, id: u64) -> Rc<Draft> {
 /// Waits in a fiber that is suspended until it is resumed. Returns, or throws, what it is resumed with. `name` is the wait's name
 /// in diagnostics.
 fn wait_for_resume(rt: &'static Runtime, draft: &Draft, name: &'static str) -> PhpResult {
-    let sent = draft.resumed.wait_for(rt, name, || draft.sent.take());
+    let sent = draft.resumed.wait_for(name, || draft.sent.take());
     if sent.is_err() {
         draft.leave(); // it was cancelled
         draft.hold(rt);

@@ -18,7 +18,7 @@
 
 use crate::arguments::fails;
 use rustc_hash::FxBuildHasher;
-use spindle_php::coroutine::{self, Direction, Key, Known, Questions, SignalWait, WaitEnd, WaitSet, deadline_in};
+use spindle_php::coroutine::{self, Direction, Key, Known, Questions, SignalWait, WaitSet, deadline_in};
 use spindle_zend::{
     Array, Call, Class, Collected, Instance, Owned, PhpResult, State, Thrown, Type, Value, ValueCell, argument_error,
     exception, function_table, object_class,
@@ -621,9 +621,9 @@ impl Poll {
             }
         }
         loop {
-            let end = self.waits.wait("Async\\Poll::wait", deadline)?;
+            let has_ended = self.waits.wait("Async\\Poll::wait", deadline)?;
             self.look(ready, Unready::Registered)?;
-            if end != WaitEnd::Signalled || self.is_ended() || !ready.is_empty() {
+            if !has_ended || self.is_ended() || !ready.is_empty() {
                 return Ok(());
             }
         }

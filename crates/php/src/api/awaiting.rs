@@ -1,7 +1,7 @@
 //! The functions that await: `await()` and `awaitChildren()`.
 
 use crate::runtime::awaiting::{
-    Waited, deliver, info_of, may_await, target, throw_failure, token_was_first, wait, wait_for_all,
+    deliver, info_of, may_await, target, throw_failure, token_was_first, wait, wait_for_all,
 };
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::{classes, scope};
@@ -53,9 +53,9 @@ pub fn await_object(awaitable: &Object, token: Option<&Object>) -> PhpResult {
     let (both, alone) = ([wanted, limit.unwrap_or(wanted)], [wanted]);
     let targets = if limit.is_some() { &both[..] } else { &alone[..] };
     let is_over = over(&rt.core.borrow());
-    let waited = if is_over { Waited::Done } else { wait(rt, targets, info_of(wanted, limit), over) };
+    let waited = if is_over { Ok(None) } else { wait(rt, targets, info_of(wanted, limit), over) };
     match waited {
-        Waited::Thrown(thrown) => {
+        Err(thrown) => {
             if let Target::Scope(id) = wanted
                 && rt.core.borrow().is_finished(id)
             {
@@ -63,11 +63,11 @@ pub fn await_object(awaitable: &Object, token: Option<&Object>) -> PhpResult {
             }
             Err(thrown)
         }
-        Waited::Failure(from, failure) => {
+        Ok(Some(failure)) => {
             let wanted = if let Target::Scope(id) = wanted { Some(id) } else { None };
-            Err(throw_failure(rt, targets, wanted, from, failure))
+            Err(throw_failure(rt, targets, wanted, failure))
         }
-        Waited::Done => {
+        Ok(None) => {
             let has_come = rt.core.borrow().is_done(wanted);
             match token {
                 Some(token) if !has_come => Err(token_was_first(rt, token)),

@@ -1,6 +1,6 @@
 //! The methods of `Async\Scope` and `Async\BoundedScope`, and the functions that return scopes.
 
-use crate::runtime::awaiting::{self, Waited};
+use crate::runtime::awaiting;
 use crate::runtime::coroutine::{CoroutineObject, Info};
 use crate::runtime::registered::Registered;
 use crate::runtime::scheduler::{Core, Runtime, rt};
@@ -157,10 +157,9 @@ fn await_completion(call: Call) -> PhpResult {
     let info = Info { call: "awaitCompletion", ..awaiting::info_of(Target::Scope(id), Some(limit)) };
     let over = |core: &Core| core.is_cancelled(id) || core.is_finished(id);
     let targets = [Target::Scope(id), limit];
-    match awaiting::wait(rt, &targets, info, |core| over(core) || core.is_done(limit)) {
-        Waited::Thrown(thrown) => Err(thrown),
-        Waited::Failure(from, failure) => Err(awaiting::throw_failure(rt, &targets, Some(id), from, failure)),
-        Waited::Done => {
+    match awaiting::wait(rt, &targets, info, |core| over(core) || core.is_done(limit))? {
+        Some(failure) => Err(awaiting::throw_failure(rt, &targets, Some(id), failure)),
+        None => {
             let (is_over, is_cancelled) = {
                 let core = rt.core.borrow();
                 (over(&core), core.is_cancelled(id))
@@ -229,13 +228,10 @@ fn wind_down(
         let hands = handler.is_some();
         let over = |core: &Core| targets.iter().any(|target| core.is_done(*target));
         let more = |core: &Core| over(core) || hands && scope::has_failure_at(rt, id, next);
-        match awaiting::wait(rt, targets, info, more) {
-            Waited::Thrown(thrown) => return Err(thrown),
-            Waited::Failure(from, failure) => {
-                return Err(awaiting::throw_failure(rt, targets, Some(id), from, failure));
-            }
-            Waited::Done if hands && scope::has_failure_at(rt, id, next) => {}
-            Waited::Done => {
+        match awaiting::wait(rt, targets, info, more)? {
+            Some(failure) => return Err(awaiting::throw_failure(rt, targets, Some(id), failure)),
+            None if hands && scope::has_failure_at(rt, id, next) => {}
+            None => {
                 let (is_finished, is_over) = {
                     let core = rt.core.borrow();
                     (core.is_finished(id), over(&core))

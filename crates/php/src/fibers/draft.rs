@@ -3,7 +3,7 @@
 use crate::fibers::errors::{error, error_class, report_lost};
 use crate::fibers::table::{STATE, Sched};
 use crate::runtime::scheduler::{Runtime, existing, rt};
-use crate::runtime::wait_queue::Tickets;
+use crate::runtime::wait_queue::WaitQueue;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{Object, Owned, OwnedCell, PhpResult, Thrown, Value, exception};
@@ -65,40 +65,6 @@ pub enum Sent {
     Close,
 }
 
-/// A wait queue of coroutines.
-pub struct Queue(Tickets);
-
-impl Queue {
-    /// Returns an empty queue.
-    pub const fn new() -> Queue {
-        Queue(Tickets::new())
-    }
-
-    /// Waits until `attempt` returns a value. `name` is the wait's name in diagnostics.
-    ///
-    /// # Errors
-    /// An exception is in flight, or the coroutine is cancelled or cannot be suspended here.
-    pub fn wait_for<T>(
-        &self,
-        rt: &'static Runtime,
-        name: &'static str,
-        attempt: impl Fn() -> Option<T>,
-    ) -> Result<T, Thrown> {
-        loop {
-            exception::check()?;
-            if let Some(result) = attempt() {
-                return Ok(result);
-            }
-            self.0.park(rt, name)?;
-        }
-    }
-
-    /// Wakes all that wait.
-    pub fn wake_all(&self) {
-        while self.0.wake_one() {}
-    }
-}
-
 /// A fiber.
 pub struct Draft {
     /// Its kind.
@@ -122,9 +88,9 @@ pub struct Draft {
     /// How often it has suspended.
     pub suspensions: Cell<u64>,
     /// Where it waits.
-    pub resumed: Queue,
+    pub resumed: WaitQueue,
     /// Where others wait for its end, or for the end of its callback.
-    pub changed: Queue,
+    pub changed: WaitQueue,
     into: RefCell<Option<Rc<Sched>>>,
     /// Its key among those that are suspended there.
     place: Cell<u64>,
@@ -148,8 +114,8 @@ impl Draft {
             sent: Cell::new(None),
             failure: OwnedCell::new(),
             suspensions: Cell::new(0),
-            resumed: Queue::new(),
-            changed: Queue::new(),
+            resumed: WaitQueue::new(),
+            changed: WaitQueue::new(),
             into: RefCell::new(None),
             place: Cell::new(0),
             object: Cell::new(None),

@@ -28,7 +28,7 @@ fn destroyed(object: &Object) {
     draft.is_destroyed.set(true);
     exception::put_aside(|| {
         let is_over = || (draft.status.get() == Status::Ended).then_some(());
-        let waited = draft.changed.wait_for(rt, "a fiber that is destroyed", is_over);
+        let waited = draft.changed.wait_for("a fiber that is destroyed", is_over);
         draft.is_destroyed.set(false);
         match (waited, draft.failure.take()) {
             (Ok(()), Some(failure)) => drop(exception::throw(failure)),

@@ -1,6 +1,7 @@
 //! The schedulers, and which coroutine or object is which fiber or scheduler.
 
-use crate::fibers::draft::{Draft, Kind, Queue, Sent, Status, are_running};
+use crate::fibers::draft::{Draft, Kind, Sent, Status, are_running};
+use crate::runtime::wait_queue::WaitQueue;
 use spindle_core::sched::CoroutineId;
 use spindle_php_sys as sys;
 use spindle_zend::{Object, Owned, OwnedCell, PhpStatic, Value, exception};
@@ -22,7 +23,7 @@ pub struct Sched {
     /// The address of the fiber that has suspended into it last and is still suspended; 0 if there is none.
     pub last: Cell<usize>,
     /// Where it waits for the fiber that it has resumed.
-    pub turn: Queue,
+    pub turn: WaitQueue,
     /// It waits there.
     pub waits: Cell<bool>,
     /// The address of the fiber that it waits for; 0 if there is none.
@@ -48,7 +49,7 @@ impl Sched {
             co: Cell::new(CoroutineId(u32::MAX)),
             entered: Cell::new(0),
             last: Cell::new(0),
-            turn: Queue::new(),
+            turn: WaitQueue::new(),
             waits: Cell::new(false),
             control: Cell::new(0),
             is_released: Cell::new(false),

@@ -14,15 +14,8 @@ use spindle_core::sched::{CoroutineId, Lifetime, Outcome, ScopeId, Target, WaitR
 use spindle_reactor::Reactor;
 use spindle_zend::{Object, Owned, PhpResult, Thrown, Value, exception};
 
-/// The result of a wait.
-pub enum Waited {
-    /// A target is complete.
-    Done,
-    /// A failure of this scope, which was one of the targets, was delivered.
-    Failure(ScopeId, Owned<Object>),
-    /// Another exception was thrown.
-    Thrown(Thrown),
-}
+/// A failure of this scope, delivered to a coroutine because it awaits the scope.
+pub type Delivered = (ScopeId, Owned<Object>);
 
 /// Returns the core's target for an awaitable object or a `Scope`.
 ///
@@ -63,28 +56,35 @@ pub fn info_of(wanted: Target, limit: Option<Target>) -> Info {
 
 /// Takes a failure that was delivered to the running coroutine because it awaits one of these scopes.
 #[inline(always)]
-fn delivered(rt: &'static Runtime, targets: &[Target]) -> Option<(ScopeId, Owned<Object>)> {
+fn delivered(rt: &'static Runtime, targets: &[Target]) -> Option<Delivered> {
     let mut scopes = targets.iter().filter_map(|target| if let Target::Scope(id) = target { Some(*id) } else { None });
     scopes.find_map(|id| rt.take_delivery(id).map(|failure| (id, failure)))
 }
 
-/// Parks until `done` returns `true`. It is evaluated whenever one of the targets may have completed.
+/// Parks until `done` returns `true`. It is evaluated whenever one of the targets may have completed. Returns the failure if one of a
+/// scope among the targets was delivered instead.
+///
+/// # Errors
+/// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown.
 #[inline(always)] // each frame between switch and PHP code costs a mispredicted return later
-pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(&Core) -> bool) -> Waited {
+pub fn wait(
+    rt: &'static Runtime,
+    targets: &[Target],
+    info: Info,
+    done: impl Fn(&Core) -> bool,
+) -> Result<Option<Delivered>, Thrown> {
     // Several failures may have been delivered together; a caller that wants each of them calls again.
-    if let Some((id, failure)) = delivered(rt, targets) {
-        return Waited::Failure(id, failure);
+    if let Some(failure) = delivered(rt, targets) {
+        return Ok(Some(failure));
     }
     if done(&rt.core.borrow()) {
-        return Waited::Done;
+        return Ok(None);
     }
     if !rt.can_switch() {
-        return Waited::Thrown(cannot_await(rt));
+        return Err(cannot_await(rt));
     }
     loop {
-        if let Err(thrown) = may_wait(rt) {
-            return Waited::Thrown(thrown);
-        }
+        may_wait(rt)?;
         let ticket = rt.begin_wait();
         {
             let mut core = rt.core.borrow_mut();
@@ -99,17 +99,15 @@ pub fn wait(rt: &'static Runtime, targets: &[Target], info: Info, done: impl Fn(
                 core.unsubscribe(*target, ticket);
             }
         }
-        if let Some((id, failure)) = delivered(rt, targets) {
-            return Waited::Failure(id, failure);
+        if let Some(failure) = delivered(rt, targets) {
+            return Ok(Some(failure));
         }
         // A cancelled waiter receives no outcome: the core has relied on that when it routed a failure.
         if reason != WakeReason::Cancelled && done(&rt.core.borrow()) {
-            return Waited::Done;
+            return Ok(None);
         }
-        if reason == WakeReason::Interrupted
-            && let Err(thrown) = after_signal()
-        {
-            return Waited::Thrown(thrown);
+        if reason == WakeReason::Interrupted {
+            after_signal()?;
         }
     }
 }
@@ -120,8 +118,7 @@ pub fn throw_failure(
     rt: &'static Runtime,
     targets: &[Target],
     wanted: Option<ScopeId>,
-    from: ScopeId,
-    failure: Owned<Object>,
+    (from, failure): Delivered,
 ) -> Thrown {
     let thrown = if wanted == Some(from) { exception::throw(failure) } else { token_has_failed(failure) };
     pass_on(rt, targets);
@@ -284,16 +281,16 @@ pub fn wait_for_all(
         failed
     };
     let result = match (waited, failed) {
-        (Waited::Done, _) if !in_time => Err(match token {
+        (Ok(None), _) if !in_time => Err(match token {
             Some(token) => token_was_first(rt, token),
             None => never_spawned(),
         }),
-        (Waited::Done, Some(co)) => match rt.find_object(co).and_then(|failed| failed.exception.get()) {
+        (Ok(None), Some(co)) => match rt.find_object(co).and_then(|failed| failed.exception.get()) {
             Some(failure) => Err(exception::throw(failure)),
             None => Ok(()),
         },
-        (Waited::Failure(from, failure), _) => Err(throw_failure(rt, targets, None, from, failure)),
-        (Waited::Thrown(thrown), _) => Err(thrown),
+        (Ok(Some(failure)), _) => Err(throw_failure(rt, targets, None, failure)),
+        (Err(thrown), _) => Err(thrown),
         _ => Ok(()),
     };
     drop(objects);

@@ -1,6 +1,6 @@
 //! Waits that another coroutine ends by handing something over: it wakes one particular coroutine, or finds out that it cannot.
 
-use crate::runtime::awaiting;
+use crate::runtime::awaiting::{self, Delivered};
 pub use crate::runtime::coroutine::{Held, Holders};
 use crate::runtime::coroutine::{Info, Wants};
 use crate::runtime::failure::{self, Level};
@@ -151,7 +151,7 @@ pub struct Parked<'a> {
     token: Option<&'a Object>,
     target: Option<Target>,
     reason: WakeReason,
-    delivered: Option<(ScopeId, Owned<Object>)>,
+    delivered: Option<Delivered>,
 }
 
 impl Parked<'_> {
@@ -220,7 +220,7 @@ pub fn wait_for_some(
     targets: &[Target],
     count: usize,
     fails_fast: bool,
-) -> Result<Vec<(ScopeId, Owned<Object>)>, Thrown> {
+) -> Result<Vec<Delivered>, Thrown> {
     let rt = rt();
     let limit = wait.token.map(awaiting::target).transpose()?;
     let set = rt.core.borrow_mut().add_watch(targets, count, fails_fast);
@@ -246,9 +246,9 @@ pub fn wait_for_some(
         in_time
     };
     let thrown = match (waited, wait.token) {
-        (awaiting::Waited::Thrown(thrown), _) => thrown,
-        (awaiting::Waited::Failure(id, failure), _) => {
-            let mut failures = vec![(id, failure)];
+        (Err(thrown), _) => thrown,
+        (Ok(Some(failure)), _) => {
+            let mut failures = vec![failure];
             for target in waited_for {
                 if let Target::Scope(id) = *target {
                     failures.extend(rt.take_delivery(id).map(|failure| (id, failure)));
@@ -265,8 +265,8 @@ pub fn wait_for_some(
                 return Ok(failures);
             }
         }
-        (awaiting::Waited::Done, Some(token)) if !in_time => awaiting::token_was_first(rt, token),
-        (awaiting::Waited::Done, _) => return Ok(Vec::new()),
+        (Ok(None), Some(token)) if !in_time => awaiting::token_was_first(rt, token),
+        (Ok(None), _) => return Ok(Vec::new()),
     };
     awaiting::pass_on(rt, waited_for);
     Err(thrown)

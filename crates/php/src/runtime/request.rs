@@ -36,6 +36,11 @@ pub fn is_in_request() -> bool {
     THREAD.load(Ordering::Relaxed) == host::thread_pointer()
 }
 
+/// Panics outside of a request, and on other threads.
+pub fn check_place() {
+    assert!(is_in_request(), "coroutines are used outside of a request, or on another thread than PHP's");
+}
+
 /// Returns the number of the request.
 pub fn number() -> u64 {
     REQUEST.number.get()

@@ -17,7 +17,7 @@ use crate::stack::stacks::{self, Stacks};
 use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::{self, CoroutineId, Order, ScopeId, Ticket};
 use spindle_reactor::{Reactor, Waiter};
-use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, Text, engine, exception};
+use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, Text, Thrown, engine, exception};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -79,6 +79,15 @@ pub fn existing() -> Option<&'static Runtime> {
 #[inline(always)]
 pub fn rt() -> &'static Runtime {
     existing().unwrap_or_else(begin)
+}
+
+/// Returns the runtime to code of further crates.
+///
+/// # Errors
+/// An exception is in flight, so no other code must run.
+pub fn runtime() -> Result<&'static Runtime, Thrown> {
+    request::check_place();
+    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(rt()) }
 }
 
 #[cold]

@@ -34,17 +34,6 @@ pub struct WaitSet {
     needs_all: bool,
 }
 
-/// How a [`WaitSet::wait`] has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WaitEnd {
-    /// A wait has ended, or [`WaitSet::wake`] was called.
-    Signalled,
-    /// Its time has passed.
-    TimedOut,
-    /// A signal handler of user code has run.
-    Interrupted,
-}
-
 /// The direction of a wait for a descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
@@ -388,12 +377,13 @@ impl WaitSet {
         self.existing_id().is_some_and(|id| rt().core.borrow_mut().take_lost(id))
     }
 
-    /// Waits until a wait has ended, unless one has, or until the deadline (see [`deadline_in`]). `name` is the name of the wait in
-    /// diagnostics. If nothing can end one any more, that is a deadlock, as for `Async\await()`.
+    /// Waits until a wait has ended, unless one has, or [`wake`](WaitSet::wake) was called. Returns `false` if the deadline (see
+    /// [`deadline_in`]) has passed first, or a signal handler of user code has run. `name` is the name of the wait in diagnostics. If
+    /// nothing can end one any more, that is a deadlock, as for `Async\await()`.
     ///
     /// # Errors
     /// The coroutine is cancelled, cannot be suspended here, or a signal handler has thrown.
-    pub fn wait(&self, name: &'static str, deadline: Option<u64>) -> Result<WaitEnd, Thrown> {
+    pub fn wait(&self, name: &'static str, deadline: Option<u64>) -> Result<bool, Thrown> {
         let rt = rt();
         let id = self.id(rt);
         if !rt.can_switch() {
@@ -401,7 +391,7 @@ impl WaitSet {
         }
         may_wait(rt)?;
         if !rt.core.borrow_mut().begin_wait_for_key(id) {
-            return Ok(WaitEnd::Signalled);
+            return Ok(true);
         }
         let on = if self.external.get() > 0 {
             WaitReason::External { interruptible: true, restart: false }
@@ -415,10 +405,10 @@ impl WaitSet {
         let reason = rt.park(deadline, on, true, info);
         rt.core.borrow_mut().end_wait_for_key(id);
         match reason {
-            WakeReason::Interrupted => after_signal().map(|()| WaitEnd::Interrupted),
-            WakeReason::Cancelled => may_wait(rt).map(|()| WaitEnd::Signalled),
-            WakeReason::TimedOut => Ok(WaitEnd::TimedOut),
-            _ => Ok(WaitEnd::Signalled),
+            WakeReason::Woken => Ok(true),
+            WakeReason::TimedOut => Ok(false),
+            WakeReason::Interrupted => after_signal().map(|()| false),
+            WakeReason::Cancelled => may_wait(rt).map(|()| true),
         }
     }
 }
