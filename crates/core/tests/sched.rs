@@ -5,7 +5,7 @@ mod sched_host;
 
 use sched_host::{Host, MAIN, SOCKET};
 use spindle_core::sched::{
-    Cancel, CoroutineId, Next, Order, Outcome, State, Target, Ticket, ToCancel, WaitReason, WakeReason,
+    Cancel, CoroutineId, Next, Order, Outcome, State, Target, ToCancel, WaitReason, WakeReason, Wakeup,
 };
 
 #[test]
@@ -226,15 +226,16 @@ fn a_ticket_does_not_reach_the_next_coroutine_in_the_slot() {
 }
 
 #[test]
-fn a_ticket_is_a_word() {
+fn a_wakeup_is_a_word() {
     let mut host = Host::new();
     let [(_, first), (co, second)] = host.parked(SOCKET);
-    assert_eq!(Ticket::from_u64(second.to_u64()), second);
+    let [first, second] = [first, second].map(Wakeup::Park);
+    assert_eq!(Wakeup::from_u64(second.to_u64()), second);
     assert_ne!(first.to_u64(), second.to_u64());
-    assert_eq!(Ticket::from_u64(second.to_u64()).co, co);
-    host.wake(Ticket::from_u64(u64::MAX)); // no coroutine's
+    assert_eq!(Wakeup::from_u64(u64::MAX), Wakeup::NOTHING);
+    host.wake_up(Wakeup::NOTHING);
     assert_eq!(host.ready(), 0);
-    host.wake(Ticket::from_u64(second.to_u64()));
+    host.wake_up(second);
     assert_eq!(host.state(co), State::Ready);
 }
 

@@ -2,8 +2,8 @@
 
 mod sched_host;
 
-use sched_host::{Host, MAIN, SOCKET, Sched};
-use spindle_core::sched::{CoroutineId, Order, Outcome, Target, WaitReason, WakeReason};
+use sched_host::{Host, MAIN, SOCKET};
+use spindle_core::sched::{CoroutineId, Order, Outcome, Target, WaitReason, WakeReason, Wakeup};
 
 /// Ends the running coroutine as failed. Returns whether its failure is awaited.
 fn fails(host: &mut Host) -> bool {
@@ -37,7 +37,7 @@ fn a_key_that_is_signalled_first_begins_no_wait() {
     let mut host = Host::new();
     let set = host.add_wait_set();
     let key = host.next_wait_key(|_| false);
-    host.wake_number(Sched::wait_number(set, key));
+    host.wake_up(set.wakeup(key));
     assert!(!host.begin_wait_for_key(set));
     assert_eq!(host.next_signalled(set), Some(key));
     assert!(host.begin_wait_for_key(set));
@@ -82,9 +82,9 @@ fn keys_and_tickets_have_different_numbers() {
     let set = host.add_wait_set();
     let ticket = host.waits(None, SOCKET);
     let co: CoroutineId = ticket.co;
-    host.wake_number(Sched::wait_number(set, ticket.to_u64() as u32));
+    host.wake_up(Wakeup::from_u64(set.wakeup(co.0).to_u64()));
     assert_eq!((co, host.has_ready()), (MAIN, false));
-    host.wake_number(ticket.to_u64());
+    host.wake_up(Wakeup::from_u64(Wakeup::Park(ticket).to_u64()));
     assert!(host.has_ready());
 }
 
@@ -94,7 +94,7 @@ fn a_dropped_set_has_no_keys_and_its_number_is_not_the_next_ones() {
     let set = host.add_wait_set();
     let key = host.next_wait_key(|_| false);
     host.drop_wait_set(set);
-    host.wake_number(Sched::wait_number(set, key));
+    host.wake_up(set.wakeup(key));
     assert_eq!(host.next_signalled(set), None);
     let next = host.add_wait_set();
     assert_eq!((next == set, host.next_signalled(next)), (false, None));

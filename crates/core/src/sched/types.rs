@@ -15,15 +15,45 @@ pub struct Ticket {
     pub(super) epoch: u32,
 }
 
-impl Ticket {
-    /// The ticket as one number.
+/// What an event outside wakes ([`super::Core::wake_up`]). To the event loop it is a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wakeup {
+    /// A park.
+    Park(Ticket),
+    /// A wait in a wait set ([`WaitSetId::wakeup`]).
+    Wait {
+        /// The index of the set.
+        set: u32,
+        /// The key of the wait.
+        key: u32,
+    },
+}
+
+/// The bit that tells the number of a wait from that of a park, where it belongs to the coroutine; there are never that many.
+const WAIT: u64 = 1 << 31;
+
+impl Wakeup {
+    /// Wakes nothing: there are never that many sets.
+    pub const NOTHING: Wakeup = Wakeup::Wait { set: (WAIT - 1) as u32, key: u32::MAX };
+
+    /// Returns it as one number.
+    #[inline]
     pub fn to_u64(self) -> u64 {
-        u64::from(self.epoch) << 32 | u64::from(self.co.0)
+        match self {
+            Wakeup::Park(Ticket { co, epoch }) => u64::from(epoch) << 32 | u64::from(co.0),
+            Wakeup::Wait { set, key } => u64::from(key) << 32 | WAIT | u64::from(set),
+        }
     }
 
-    /// The ticket for a number of [`Ticket::to_u64`].
-    pub fn from_u64(number: u64) -> Ticket {
-        Ticket { co: CoroutineId(number as u32), epoch: (number >> 32) as u32 }
+    /// Returns what has this number.
+    #[inline]
+    pub fn from_u64(number: u64) -> Wakeup {
+        let high = (number >> 32) as u32;
+        if number & WAIT == 0 {
+            Wakeup::Park(Ticket { co: CoroutineId(number as u32), epoch: high })
+        } else {
+            Wakeup::Wait { set: (number & (WAIT - 1)) as u32, key: high }
+        }
     }
 }
 
@@ -233,6 +263,13 @@ pub struct SetId(pub(super) Key);
 /// Names a wait set. After [`super::Core::drop_wait_set`] it names nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WaitSetId(pub(super) Key);
+
+impl WaitSetId {
+    /// Returns what signals this key of the set. Once the set is dropped it does nothing, as only this set knows the key.
+    pub fn wakeup(self, key: u32) -> Wakeup {
+        Wakeup::Wait { set: self.0.index, key }
+    }
+}
 
 impl SetId {
     /// Its index: unique among the sets that exist.

@@ -4,7 +4,7 @@
 //! one. So its cost depends on how many waits end, not on how many there are. Keys are not reused: one that is signalled
 //! after its wait was left matches no wait.
 
-use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter};
+use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter, Wakeup};
 use std::collections::{HashMap, VecDeque};
 
 #[derive(Default)]
@@ -19,9 +19,6 @@ pub(super) struct WaitSet {
     /// What is watched, by key, if the coroutine that serves the set needs each of these.
     watched: Option<HashMap<u32, Target>>,
 }
-
-/// The bit that marks the number of a key. In a ticket's number it belongs to the coroutine; there are never that many.
-const KEY: u64 = 1 << 31;
 
 /// The key of no wait.
 const NO_WAIT: u32 = 0;
@@ -84,21 +81,18 @@ impl<X> Core<X> {
         self.remove_waiter(target, Waiter::Member(id, key))
     }
 
-    /// The number for [`Core::wake_number`] that signals this key.
-    pub fn wait_number(id: WaitSetId, key: u32) -> u64 {
-        u64::from(key) << 32 | KEY | u64::from(id.0.index)
-    }
-
-    /// Uses the ticket, or signals the key, that this number stands for.
+    /// Uses the ticket, or signals the key.
     #[inline]
-    pub fn wake_number(&mut self, number: u64) {
-        if number & KEY == 0 {
-            self.wake(Ticket::from_u64(number));
-        } else {
-            let index = (number & (KEY - 1)) as u32;
-            // If the entry is another set's, that one does not know the key.
-            if self.wait_sets.at_mut(index).is_some() {
-                self.signal(WaitSetId(self.wait_sets.key(index)), (number >> 32) as u32);
+    pub fn wake_up(&mut self, wakeup: Wakeup) {
+        match wakeup {
+            Wakeup::Park(ticket) => {
+                self.wake(ticket);
+            }
+            Wakeup::Wait { set, key } => {
+                // If the entry is another set's, that one does not know the key.
+                if self.wait_sets.at_mut(set).is_some() {
+                    self.signal(WaitSetId(self.wait_sets.key(set)), key);
+                }
             }
         }
     }

@@ -230,7 +230,7 @@ impl Both {
     fn begin_wait(&mut self, n: usize) -> usize {
         let ticket = self.core.begin_wait();
         assert_eq!(ticket.co, self.all[n].co);
-        assert_eq!(Ticket::from_u64(ticket.to_u64()), ticket);
+        assert_eq!(Wakeup::from_u64(Wakeup::Park(ticket).to_u64()), Wakeup::Park(ticket));
         self.tickets.push(ticket);
         self.all[n].ticket = Some(self.tickets.len() - 1);
         self.all[n].woken_early = false;

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use spindle_core::sched::{
-    Cancel, Core, CoroutineId, Lifetime, Next, Order, Outcome, State, Target, Ticket, TimeoutId, WaitReason, WakeReason,
+    Cancel, Core, CoroutineId, Lifetime, Next, Order, Outcome, State, Target, Ticket, TimeoutId, WaitReason,
+    WakeReason, Wakeup,
 };
 
 /// What happens between steps; indexes choose among what there is.

@@ -9,7 +9,7 @@ use crate::runtime::{
     pick::CALLS_PER_POLL,
     scheduler::{self, Runtime, rt},
 };
-use spindle_core::sched::{WaitReason, WakeReason};
+use spindle_core::sched::{WaitReason, WakeReason, Wakeup};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::engine;
@@ -84,7 +84,7 @@ impl Host for PhpHost {
     }
 
     fn begin_wait(&self) -> Waiter {
-        scheduler::waiter(rt().begin_wait())
+        scheduler::waiter(Wakeup::Park(rt().begin_wait()))
     }
 
     fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
@@ -127,7 +127,7 @@ impl Host for PhpHost {
     }
 
     fn wake(&self, waiter: Waiter) {
-        rt().core.borrow_mut().wake_number(waiter.0);
+        rt().wake(waiter);
     }
 
     fn yield_if_due(&self) {

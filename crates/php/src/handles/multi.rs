@@ -101,7 +101,7 @@ fn change(rt: &'static Runtime, multi: &mut Multi) {
     STATE.changes.set(STATE.changes.get() + 1);
     multi.changed = STATE.changes.get();
     for waiter in multi.watchers.drain(..) {
-        rt.core.borrow_mut().wake_number(waiter.0);
+        rt.wake(waiter);
     }
 }
 

@@ -131,9 +131,7 @@ impl Runtime {
         if timeout != Some(0) {
             moments::loop_waits();
         }
-        let turn = self.reactor().turn(timeout, |waiter| {
-            self.core.borrow_mut().wake_number(waiter.0);
-        });
+        let turn = self.reactor().turn(timeout, |waiter| self.wake(waiter));
         if timeout != Some(0) {
             moments::loop_wakes();
         }

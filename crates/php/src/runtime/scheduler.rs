@@ -15,7 +15,7 @@ use crate::runtime::signals::{Owners, SignalTarget};
 use crate::runtime::{classes, failure, fork, gate, moments, request};
 use crate::stack::stacks::{self, Stacks};
 use spindle_core::lifecycle::Leaving;
-use spindle_core::sched::{self, CoroutineId, Order, ScopeId, Ticket};
+use spindle_core::sched::{self, CoroutineId, Order, ScopeId, Wakeup};
 use spindle_reactor::{Reactor, Waiter};
 use spindle_zend::{Frame, Object, Owned, OwnedCell, PhpStatic, Text, Thrown, engine, exception};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -325,12 +325,17 @@ impl Runtime {
     }
 }
 
-/// Returns the reactor's waiter for a ticket.
-pub fn waiter(ticket: Ticket) -> Waiter {
-    Waiter(ticket.to_u64())
+/// Returns how the reactor knows what it wakes.
+pub fn waiter(wakeup: Wakeup) -> Waiter {
+    Waiter(wakeup.to_u64())
 }
 
 impl Runtime {
+    /// Wakes what the reactor knows as this waiter.
+    pub fn wake(&self, waiter: Waiter) {
+        self.core.borrow_mut().wake_up(Wakeup::from_u64(waiter.0));
+    }
+
     /// Returns how many stacks there are, and the bytes of each C stack.
     pub fn stack_figures(&self) -> (usize, usize) {
         let stacks = self.stacks.borrow();

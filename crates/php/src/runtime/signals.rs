@@ -9,9 +9,10 @@
 //! | another process or thread | the owner's call; if it is in none that can be interrupted, main's, else that of the coroutine parked longest | in the interrupted coroutine |
 //! | the same, while the owner is ready in the middle of a call | that call, if it parks again | in the owner |
 
-use crate::runtime::{moments, scheduler::Runtime};
-use spindle_core::sched::{CoroutineId, State, WaitReason};
-use spindle_reactor::{JobKind, Reactor, Waiter, signals};
+use crate::runtime::moments;
+use crate::runtime::scheduler::{Runtime, waiter};
+use spindle_core::sched::{CoroutineId, State, WaitReason, Wakeup};
+use spindle_reactor::{JobKind, Reactor, signals};
 use spindle_zend::engine;
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ impl Runtime {
             std::thread::sleep(Duration::from_nanos(HANDLER_DELAY));
             engine::request_interrupt();
         };
-        let no_waiter = Waiter(u64::MAX);
+        let no_waiter = waiter(Wakeup::NOTHING);
         if waits && (signal_target.deferred || self.reactor().submit(JobKind::Bounded, alarm, no_waiter).is_ok()) {
             self.signal_target.set(Some(SignalTarget { deferred: true, ..signal_target }));
             return true;

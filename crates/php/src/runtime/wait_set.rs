@@ -5,10 +5,10 @@ use crate::runtime::coroutine::{COROUTINE, Info, Wants};
 use crate::runtime::failure;
 use crate::runtime::moments;
 use crate::runtime::park::{self, after_signal, cannot_await, may_wait};
-use crate::runtime::scheduler::{Core, Runtime, existing, rt};
+use crate::runtime::scheduler::{Runtime, existing, rt, waiter};
 use crate::runtime::{gate, request};
 use spindle_core::sched::{Target, WaitReason, WaitSetId, WakeReason};
-use spindle_reactor::{Interest, JobKind, Reactor, Readiness, Registration, Waiter};
+use spindle_reactor::{Interest, JobKind, Reactor, Readiness, Registration};
 use spindle_zend::{Object, Thrown};
 use std::cell::Cell;
 use std::io;
@@ -225,7 +225,7 @@ impl WaitSet {
         let rt = rt();
         let id = self.id(rt);
         let key = rt.core.borrow_mut().next_wait_key(is_used);
-        match rt.reactor().register(fd, interest, Waiter(Core::wait_number(id, key))) {
+        match rt.reactor().register(fd, interest, waiter(id.wakeup(key))) {
             Registration::Waiting => {
                 self.add_external();
                 Ok(Some(key))
@@ -275,7 +275,7 @@ impl WaitSet {
         activate(rt);
         let id = self.id(rt);
         let key = rt.core.borrow_mut().next_wait_key(is_used);
-        rt.reactor().submit(JobKind::Bounded, job, Waiter(Core::wait_number(id, key))).ok()?;
+        rt.reactor().submit(JobKind::Bounded, job, waiter(id.wakeup(key))).ok()?;
         self.add_external();
         Some(key)
     }
@@ -284,7 +284,7 @@ impl WaitSet {
     pub fn unwatch_descriptor(&self, fd: RawFd, key: Key) {
         self.remove_external();
         if let (Some(rt), Some(id)) = (existing(), self.existing_id()) {
-            rt.reactor().deregister(fd, Waiter(Core::wait_number(id, key)));
+            rt.reactor().deregister(fd, waiter(id.wakeup(key)));
         }
     }
 
