@@ -36,7 +36,7 @@ use crate::arena::{Arena, Key};
 use crate::lifecycle::Lifecycle;
 use crate::timers::{TimerId, Timers};
 use alarms::Alarm;
-use coroutine::{Coroutine, Slot, SpawnKind};
+use coroutine::{Awaited, Begun, Body, Coroutine, Slot, SpawnKind, Standing};
 use scopes::Scope;
 use std::collections::VecDeque;
 
@@ -140,8 +140,7 @@ impl<X> Core<X> {
         core.ready.clear();
         let coroutine = core.coroutine_mut(main);
         coroutine.state = State::Running;
-        coroutine.started = true;
-        coroutine.has_stack = true;
+        coroutine.begun = Begun::Yes;
         core
     }
 
@@ -188,11 +187,8 @@ impl<X> Core<X> {
     pub fn spawn_detached(&mut self) -> CoroutineId {
         let co = self.spawn_runner(Self::GLOBAL, None);
         self.live -= 1;
-        let coroutine = self.coroutine_mut(co);
-        coroutine.detached = true;
-        if std::mem::take(&mut coroutine.zombie) {
-            self.zombies -= 1;
-        }
+        let before = std::mem::replace(&mut self.coroutine_mut(co).standing, Standing::Detached);
+        self.zombies -= usize::from(before == Standing::Zombie);
         co
     }
 
@@ -200,8 +196,8 @@ impl<X> Core<X> {
     pub fn attach(&mut self, co: CoroutineId) {
         let forced = self.life.is_forced();
         let coroutine = self.coroutine_mut(co);
-        if coroutine.state != State::Done && std::mem::take(&mut coroutine.detached) {
-            coroutine.zombie = forced;
+        if coroutine.state != State::Done && coroutine.standing == Standing::Detached {
+            coroutine.standing = Standing::zombie_if(forced);
             self.live += 1;
             self.zombies += usize::from(forced);
         }
@@ -210,16 +206,16 @@ impl<X> Core<X> {
     /// Undoes [`Core::attach`] for a coroutine that was added as a detached one and has not ended.
     pub fn detach(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
-        if coroutine.state != State::Done && !std::mem::replace(&mut coroutine.detached, true) {
-            let was_zombie = std::mem::take(&mut coroutine.zombie);
+        if coroutine.state != State::Done && coroutine.standing != Standing::Detached {
+            let before = std::mem::replace(&mut coroutine.standing, Standing::Detached);
             self.live -= 1;
-            self.zombies -= usize::from(was_zombie);
+            self.zombies -= usize::from(before == Standing::Zombie);
         }
     }
 
     /// Returns `true` for a coroutine that the application does not wait for.
     pub fn is_detached(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).detached
+        self.coroutine(co).standing == Standing::Detached
     }
 
     fn add(&mut self, scope: ScopeId, kind: SpawnKind) -> CoroutineId {
@@ -230,9 +226,10 @@ impl<X> Core<X> {
         let parent = spawner.map_or(0, |spawner| self.coroutine(spawner).id);
         let zombie = self.life.is_forced() || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
+        let standing = Standing::zombie_if(zombie);
         let (key, slot) = self.coroutines.insert_vacated(|| Slot::NEW);
         slot.epoch = slot.epoch.wrapping_add(1); // tickets of the last one stay void
-        slot.it = Coroutine { id, parent, scope, kind, spawner, zombie, ..Coroutine::NEW };
+        slot.it = Coroutine { id, parent, scope, kind, spawner, standing, ..Coroutine::NEW };
         let co = CoroutineId(key.index);
         if !matches!(kind, SpawnKind::Runner { .. }) {
             self.join(co, scope);
@@ -309,22 +306,24 @@ impl<X> Core<X> {
             }
             coroutine.state = State::Done;
             coroutine.outcome = Outcome::Cancelled;
-            coroutine.awaited = true;
-            coroutine.in_callbacks = false;
-            coroutine.abandoned = false;
-            coroutine.detached = false;
+            coroutine.body = Body::Ended { awaited: false };
+            coroutine.awaited = Awaited::Taken;
+            coroutine.standing = Standing::Regular;
             coroutine.waiters.clear();
-            if let Some(timer) = coroutine.timer.take() {
+            if let Some(timer) = coroutine.park.timer.take() {
                 self.timers.cancel(timer);
             }
             dropped.push(CoroutineId(key.index));
         }
         self.forget_waiters_but_for(running);
         self.lose_wait_sets();
-        self.coroutine_mut(running).detached = false;
-        self.coroutine_mut(running).awaited = false; // the awaiters are in the parent process
+        let coroutine = self.coroutine_mut(running);
+        coroutine.awaited = coroutine.awaited.min(Awaited::Started); // the awaiters are in the parent process
+        if coroutine.standing == Standing::Detached {
+            coroutine.standing = Standing::Regular;
+        }
         self.live = 1;
-        self.zombies = usize::from(self.coroutine(running).zombie);
+        self.zombies = usize::from(self.is_zombie(running));
         self.abandoned = 0;
         self.events.clear();
         self.deliveries.clear();
@@ -354,12 +353,12 @@ impl<X> Core<X> {
 
     /// Returns `true` if it has ever run.
     pub fn is_started(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).started
+        self.coroutine(co).begun == Begun::Yes
     }
 
     /// Returns `true` if it was given a stack. A coroutine that was cancelled before it started gets one too, to release what it
     /// was to run with, which may park.
     pub fn has_stack(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).has_stack
+        self.coroutine(co).begun != Begun::No
     }
 }

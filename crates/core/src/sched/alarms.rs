@@ -27,7 +27,7 @@ impl<X> Core<X> {
                 Alarm::Park(ticket) => {
                     let coroutine = self.coroutine_mut(ticket.co);
                     if coroutine.epoch == ticket.epoch && coroutine.state == State::Parked {
-                        coroutine.timer = None;
+                        coroutine.park.timer = None;
                         self.timed -= 1;
                         self.make_ready(ticket.co, WakeReason::TimedOut);
                     }
@@ -43,7 +43,7 @@ impl<X> Core<X> {
                 }
                 Alarm::Unawaited { co, id } => {
                     let coroutine = self.coroutine(co);
-                    if coroutine.id == id && coroutine.state == State::Done && !coroutine.awaited {
+                    if coroutine.id == id && coroutine.state == State::Done && !coroutine.is_taken() {
                         self.events.push_back(Event::Unawaited(co));
                     }
                 }

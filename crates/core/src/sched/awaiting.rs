@@ -1,5 +1,6 @@
 //! Awaitables: timeouts, sets of coroutines, and who is notified of a completion.
 
+use super::coroutine::Awaited;
 use super::{
     Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter,
 };
@@ -116,7 +117,9 @@ impl<X> Core<X> {
         if let Target::Coroutine(co) = target {
             let coroutine = self.coroutine_mut(co);
             coroutine.waiters.push(waiter);
-            coroutine.ever_awaited |= waits(&waiter);
+            if waits(&waiter) {
+                coroutine.awaited = coroutine.awaited.max(Awaited::Started);
+            }
             return;
         }
         let external = self.is_external(target);
@@ -204,7 +207,7 @@ impl<X> Core<X> {
         let is_complete = self.is_complete(co);
         let coroutine = &mut self.coroutines[co.0];
         if is_complete {
-            coroutine.awaited = true;
+            coroutine.awaited = Awaited::Taken;
             let failed = coroutine.outcome != Outcome::Returned;
             self.one_of_set(id, failed.then_some(co), failed);
         } else {
@@ -266,7 +269,7 @@ impl<X> Core<X> {
                 && fails
                 && self.will_take(ticket)
             {
-                self.coroutine_mut(ticket.co).wake_prioritized = true; // the set has taken the failure for it alone
+                self.coroutine_mut(ticket.co).park.prioritized = true; // the set has taken the failure for it alone
             }
             self.notify(waiter, failed);
         }
@@ -326,7 +329,7 @@ impl<X> Core<X> {
                 && fails
                 && self.will_take(ticket)
             {
-                self.coroutine_mut(ticket.co).wake_prioritized = true;
+                self.coroutine_mut(ticket.co).park.prioritized = true;
             }
             match waiter {
                 Waiter::Set(outer) => self.one_of_set(outer, None, fails),
@@ -363,7 +366,7 @@ impl<X> Core<X> {
 
     /// Records that the outcome of a complete coroutine was taken.
     pub fn mark_awaited(&mut self, co: CoroutineId) {
-        self.coroutine_mut(co).awaited = true;
+        self.coroutine_mut(co).awaited = Awaited::Taken;
     }
 
     /// Returns the outcome of a coroutine that is complete, and records that it was taken.
@@ -371,25 +374,28 @@ impl<X> Core<X> {
     pub fn take_end(&mut self, co: CoroutineId) -> Option<Outcome> {
         let is_complete = self.is_complete(co);
         let coroutine = &mut self.coroutines[co.0];
-        coroutine.awaited |= is_complete;
-        is_complete.then_some(coroutine.outcome)
+        if !is_complete {
+            return None;
+        }
+        coroutine.awaited = Awaited::Taken;
+        Some(coroutine.outcome)
     }
 
     /// Returns `true` if its outcome was taken, or something awaited it when it ended.
     pub fn was_awaited(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).awaited
+        self.coroutine(co).is_taken()
     }
 
     /// Returns `true` if it is complete and has failed, and nothing took its outcome or awaited it when it ended.
     #[inline]
     pub fn has_unseen_failure(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        coroutine.state == State::Done && coroutine.outcome == Outcome::Failed && !coroutine.awaited
+        coroutine.state == State::Done && coroutine.outcome == Outcome::Failed && !coroutine.is_taken()
     }
 
     /// Returns `true` if anything has ever started to await it, or taken its outcome.
     pub fn ever_awaited(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).ever_awaited || self.coroutine(co).awaited
+        self.coroutine(co).awaited != Awaited::Never
     }
 
     /// Delivers a failure of `scope` to `co`, which is woken if it waits for the scope ([`Core::take_delivery`]).
@@ -398,7 +404,7 @@ impl<X> Core<X> {
         let of = |f: &Waiter| if let Waiter::Park(ticket) = f { Some(*ticket) } else { None };
         let mut tickets = self.scope(scope).waiters.iter().filter_map(of);
         if let Some(ticket) = tickets.find(|ticket| ticket.co == co) {
-            self.coroutine_mut(co).wake_prioritized |= self.will_take(ticket);
+            self.coroutine_mut(co).park.prioritized |= self.will_take(ticket);
             self.wake(ticket);
         }
     }

@@ -138,7 +138,7 @@ impl<X> Core<X> {
     /// resumes as woken, and the cancellation is delivered at its next park. Returns the same as [`Core::cancel`].
     pub fn cancel_after_failure(&mut self, co: CoroutineId, reason: X) -> (Cancel, Option<X>) {
         let coroutine = self.coroutine_mut(co);
-        coroutine.wake_prioritized |= coroutine.state == State::Ready && coroutine.on != WaitReason::Yield;
+        coroutine.park.prioritized |= coroutine.state == State::Ready && coroutine.park.on != WaitReason::Yield;
         self.cancel(co, reason)
     }
 
@@ -146,7 +146,7 @@ impl<X> Core<X> {
     /// coroutine has ended.
     pub fn cancel_by_force(&mut self, co: CoroutineId, reason: X) -> Option<X> {
         let coroutine = self.coroutine_mut(co);
-        if matches!(coroutine.state, State::Done | State::Ending) || coroutine.abandoned {
+        if coroutine.is_past_force() {
             return Some(reason);
         }
         coroutine.cancellation.shields = 0;
@@ -165,14 +165,14 @@ impl<X> Core<X> {
             self.make_ready(co, WakeReason::Cancelled);
         } else if coroutine.state == State::Ready && !coroutine.wake_wins() {
             // It was woken and has not run since. What it waited for is not lost.
-            coroutine.reason = WakeReason::Cancelled;
+            coroutine.park.woken = Some(WakeReason::Cancelled);
         }
     }
 
     /// Ends the park of a coroutine as cancelled without a cancellation to deliver: its call fails.
     pub fn abort_park(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
-        if coroutine.state == State::Parked && coroutine.cancellation.is_unshielded() && !coroutine.abandoned {
+        if coroutine.state == State::Parked && coroutine.cancellation.is_unshielded() && !coroutine.is_past_force() {
             self.make_ready(co, WakeReason::Cancelled);
         }
     }

@@ -16,6 +16,7 @@
 //! ```
 //! A handler runs in a coroutine of its own, which holds the scope: it is not finished before that.
 
+use super::coroutine::{Awaited, Body, Standing};
 use super::{
     Core, CoroutineId, End, Event, Lifetime, Outcome, Route, ScopeId, SpawnKind, State, Ticket, WaitReason, Waiter,
     WakeReason,
@@ -36,8 +37,10 @@ impl<X> Core<X> {
             self.prioritize_awaiters(co);
         }
         let coroutine = self.coroutine_mut(co);
-        coroutine.awaited |= awaited;
-        coroutine.awaited_at_end = awaited;
+        coroutine.body = Body::Ended { awaited };
+        if awaited {
+            coroutine.awaited = Awaited::Taken;
+        }
         if alone {
             return End { awaited, complete: true, orphans: Vec::new() };
         }
@@ -52,7 +55,7 @@ impl<X> Core<X> {
     pub fn begin_callbacks(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
         coroutine.state = State::Running;
-        coroutine.in_callbacks = true;
+        coroutine.call_back();
     }
 
     /// Queues a coroutine that has ended and has waited on its stack for those that it has spawned: it does what
@@ -60,34 +63,32 @@ impl<X> Core<X> {
     pub fn resume_ended(&mut self, co: CoroutineId) {
         let coroutine = self.coroutine_mut(co);
         coroutine.state = State::Ready;
-        coroutine.in_callbacks = true;
-        coroutine.on = WaitReason::Yield;
-        coroutine.reason = WakeReason::Woken;
+        coroutine.call_back();
+        coroutine.park.on = WaitReason::Yield;
+        coroutine.park.woken = Some(WakeReason::Woken);
         self.ready.push_back(co.0);
     }
 
     /// Ends a coroutine whose callbacks have returned, with the outcome that it has. As with [`Core::end`], it may have to wait
     /// for those that they have spawned. Its failure is to be routed if it had awaiters, and they have left meanwhile.
     pub fn end_again(&mut self, co: CoroutineId) -> End {
-        let coroutine = self.coroutine_mut(co);
-        coroutine.in_callbacks = false;
-        let (outcome, had_awaiters) = (coroutine.outcome, coroutine.awaited_at_end);
+        let (outcome, had_awaiters) = (self.coroutine(co).outcome, self.coroutine(co).was_awaited_at_end());
         let end = self.end(co, outcome);
-        self.coroutine_mut(co).awaited_at_end &= had_awaiters;
+        self.coroutine_mut(co).body = Body::Ended { awaited: end.awaited && had_awaiters };
         End { awaited: end.awaited || !had_awaiters, ..end }
     }
 
     /// Returns `true` if its outcome is known, and only callbacks of its end may still run.
     pub fn has_outcome(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        coroutine.state == State::Done || coroutine.in_callbacks
+        coroutine.state == State::Done || coroutine.calls_back()
     }
 
     /// Returns `true` if it is complete. The running coroutine counts as complete to itself in the callbacks for its end.
     #[inline]
     pub(super) fn is_complete(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        coroutine.state == State::Done || coroutine.in_callbacks && co == self.running
+        coroutine.state == State::Done || coroutine.calls_back() && co == self.running
     }
 
     /// Lets the awaiters of a failed coroutine resume as woken even if they are cancelled first: only they receive the failure.
@@ -96,7 +97,7 @@ impl<X> Core<X> {
             if let Waiter::Park(ticket) = self.coroutine(co).waiters[at]
                 && self.will_take(ticket)
             {
-                self.coroutine_mut(ticket.co).wake_prioritized = true;
+                self.coroutine_mut(ticket.co).park.prioritized = true;
             }
         }
     }
@@ -107,7 +108,7 @@ impl<X> Core<X> {
         coroutine.epoch == ticket.epoch
             && match coroutine.state {
                 State::Parked => true,
-                State::Ready => coroutine.reason != WakeReason::Cancelled,
+                State::Ready => coroutine.park.woken != Some(WakeReason::Cancelled),
                 _ => false,
             }
     }
@@ -116,7 +117,7 @@ impl<X> Core<X> {
     /// coroutines it spawned.
     pub fn has_lost_awaiters(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        if coroutine.outcome != Outcome::Failed || !coroutine.awaited_at_end {
+        if coroutine.outcome != Outcome::Failed || !coroutine.was_awaited_at_end() {
             return false;
         }
         !self.has_awaiters(co)
@@ -146,8 +147,14 @@ impl<X> Core<X> {
         let failed = (coroutine.outcome != Outcome::Returned).then_some(co);
         coroutine.state = State::Done;
         let (kind, scope, has_children) = (coroutine.kind, coroutine.scope, !coroutine.children.is_empty());
-        self.live -= usize::from(!coroutine.detached);
-        self.zombies -= usize::from(coroutine.zombie);
+        match coroutine.standing {
+            Standing::Regular => self.live -= 1,
+            Standing::Zombie => {
+                self.live -= 1;
+                self.zombies -= 1;
+            }
+            Standing::Detached => {}
+        }
         match coroutine.waiters.len() {
             0 => {}
             1 => {

@@ -20,6 +20,85 @@ pub(super) enum SpawnKind {
     Runner { holds: Option<ScopeId> },
 }
 
+/// Whether a coroutine has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// Its turn has not come.
+    No,
+    /// It was cancelled before that. It got a stack all the same, to release what it was to run with.
+    Cancelled,
+    /// It runs, or has run.
+    Yes,
+}
+
+/// The body of a coroutine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    /// It has not ended.
+    Runs,
+    /// It has. `awaited`: something awaited the coroutine then.
+    Ended { awaited: bool },
+    /// It has, and callbacks for that run. They may wait, so the coroutine may have any state.
+    CallsBack { awaited: bool },
+}
+
+/// What the end of a coroutine is to the application.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The application waits for it.
+    Regular,
+    /// It waits, but not for long.
+    Zombie,
+    /// It does not wait, and shutdown does not cancel the coroutine.
+    Detached,
+}
+
+impl Standing {
+    /// Returns that of a coroutine for which the application waits, as for a zombie or not.
+    #[inline(always)]
+    pub(super) fn zombie_if(zombie: bool) -> Standing {
+        if zombie { Standing::Zombie } else { Standing::Regular }
+    }
+}
+
+/// How hard shutdown has pressed a coroutine to end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Pressed {
+    /// Not at all.
+    No,
+    /// It was given a cancellation.
+    Once,
+    /// It was given another one. If it waits again after that it is abandoned.
+    Twice,
+    /// It is abandoned: it stays parked, and is never resumed.
+    Abandoned,
+}
+
+/// Whether something awaits a coroutine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Awaited {
+    /// Nothing ever has.
+    Never,
+    /// Something has started to.
+    Started,
+    /// Its outcome was taken, or something awaited it when it ended.
+    Taken,
+}
+
+/// The present park of a coroutine, or the last one.
+pub(super) struct Park {
+    /// The number of the park: when it began.
+    pub(super) number: u64,
+    /// Ends it at its deadline.
+    pub(super) timer: Option<TimerId>,
+    /// What it waits for.
+    pub(super) on: WaitReason,
+    /// What has ended it, which may come before it has begun.
+    pub(super) woken: Option<WakeReason>,
+    /// What wakes the coroutine carries something for it alone, so a cancellation that comes later does not replace that.
+    pub(super) prioritized: bool,
+}
+
 /// The entry of a coroutine, which others use after it.
 pub(super) struct Slot<X> {
     /// Names its present park. The entry's next coroutine continues the count, so earlier tickets stay void.
@@ -40,10 +119,8 @@ pub(super) struct Coroutine<X> {
     pub(super) id: u64,
     /// The number of the coroutine that spawned it; 0 if none did.
     pub(super) parent: u64,
-    /// When it parked last, as the number of the park.
-    pub(super) parked_at: u64,
-    /// Ends its park at its deadline.
-    pub(super) timer: Option<TimerId>,
+    /// Its park.
+    pub(super) park: Park,
     /// Its pending cancellation, and what defers it.
     pub(super) cancellation: Cancellation<X>,
     /// The scope that it is in.
@@ -60,38 +137,20 @@ pub(super) struct Coroutine<X> {
     pub(super) children: List,
     /// Whether it is queued, runs, is parked or has ended.
     pub(super) state: State,
-    /// How its park has ended, if it is ready.
-    pub(super) reason: WakeReason,
-    /// What it is parked on, or was last.
-    pub(super) on: WaitReason,
-    /// How it has ended.
+    /// Whether it has begun.
+    pub(super) begun: Begun,
+    /// Its body.
+    pub(super) body: Body,
+    /// How its body has ended, once it has.
     pub(super) outcome: Outcome,
-    /// The number of cancellations that shutdown has given it.
-    pub(super) shutdowns: u8,
-    /// It does not keep the application alive for long.
-    pub(super) zombie: bool,
+    /// Whether something awaits it.
+    pub(super) awaited: Awaited,
+    /// What its end is to the application.
+    pub(super) standing: Standing,
+    /// How hard shutdown has pressed it.
+    pub(super) pressed: Pressed,
     /// A disposal has named it to be warned of.
     pub(super) warned: bool,
-    /// It has run.
-    pub(super) started: bool,
-    /// It was given a stack.
-    pub(super) has_stack: bool,
-    /// Its body has ended, and it runs the callbacks for that.
-    pub(super) in_callbacks: bool,
-    /// Its ticket was used before it parked.
-    pub(super) woken_early: bool,
-    /// What wakes it carries something for it alone, so a cancellation that comes later does not replace that.
-    pub(super) wake_prioritized: bool,
-    /// It has swallowed the cancellations of shutdown and is never resumed.
-    pub(super) abandoned: bool,
-    /// The application does not wait for it, and shutdown does not cancel it.
-    pub(super) detached: bool,
-    /// Its outcome was taken, or something awaited it when it ended.
-    pub(super) awaited: bool,
-    /// Something awaited it when its body ended.
-    pub(super) awaited_at_end: bool,
-    /// Something has started to await it.
-    pub(super) ever_awaited: bool,
 }
 
 impl<X> Coroutine<X> {
@@ -99,8 +158,7 @@ impl<X> Coroutine<X> {
     pub(super) const NEW: Coroutine<X> = Coroutine {
         id: 0,
         parent: 0,
-        parked_at: 0,
-        timer: None,
+        park: Park { number: 0, timer: None, on: WaitReason::Yield, woken: None, prioritized: false },
         cancellation: Cancellation::NONE,
         scope: Core::<X>::GLOBAL,
         kind: SpawnKind::Member,
@@ -109,33 +167,50 @@ impl<X> Coroutine<X> {
         spawner: None,
         children: List::EMPTY,
         state: State::Queued,
-        reason: WakeReason::Woken,
-        on: WaitReason::Yield,
+        begun: Begun::No,
+        body: Body::Runs,
         outcome: Outcome::Returned,
-        shutdowns: 0,
-        zombie: false,
+        awaited: Awaited::Never,
+        standing: Standing::Regular,
+        pressed: Pressed::No,
         warned: false,
-        started: false,
-        has_stack: false,
-        in_callbacks: false,
-        woken_early: false,
-        wake_prioritized: false,
-        abandoned: false,
-        detached: false,
-        awaited: false,
-        awaited_at_end: false,
-        ever_awaited: false,
     };
 
     /// Returns `true` if it was woken with something for it alone.
     pub(super) fn wake_wins(&self) -> bool {
-        self.wake_prioritized && self.reason != WakeReason::Cancelled
+        self.park.prioritized && self.park.woken != Some(WakeReason::Cancelled)
+    }
+
+    /// Returns `true` if its body has ended, and it runs the callbacks for that.
+    #[inline(always)]
+    pub(super) fn calls_back(&self) -> bool {
+        matches!(self.body, Body::CallsBack { .. })
+    }
+
+    /// Lets it run the callbacks for the end of its body.
+    pub(super) fn call_back(&mut self) {
+        self.body = Body::CallsBack { awaited: self.was_awaited_at_end() };
+    }
+
+    /// Returns `true` if something awaited it when its body ended.
+    pub(super) fn was_awaited_at_end(&self) -> bool {
+        matches!(self.body, Body::Ended { awaited: true } | Body::CallsBack { awaited: true })
+    }
+
+    /// Returns `true` if its outcome was taken, or something awaited it when it ended.
+    #[inline(always)]
+    pub(super) fn is_taken(&self) -> bool {
+        self.awaited == Awaited::Taken
     }
 
     /// Returns `true` if its body has ended, and what runs, if anything, are callbacks, which only shutdown cancels.
     pub(super) fn is_past_cancelling(&self) -> bool {
-        let is_over = matches!(self.state, State::Done | State::Ending);
-        is_over || self.abandoned || self.in_callbacks && self.shutdowns == 0
+        self.is_past_force() || self.calls_back() && self.pressed == Pressed::No
+    }
+
+    /// Returns `true` if no cancellation reaches it, not even by force.
+    pub(super) fn is_past_force(&self) -> bool {
+        matches!(self.state, State::Done | State::Ending) || self.pressed == Pressed::Abandoned
     }
 }
 
@@ -147,8 +222,8 @@ impl<X> Slot<X> {
     #[inline(always)]
     pub(super) fn begin_wait(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
-        self.woken_early = false;
-        self.wake_prioritized = false;
+        self.park.woken = None;
+        self.park.prioritized = false;
     }
 }
 

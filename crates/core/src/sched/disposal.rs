@@ -1,5 +1,6 @@
 //! Cancellation and disposal of scopes, and their zombies.
 
+use super::coroutine::Standing;
 use super::scopes::{Cancellation, Disposed, Scope};
 use super::{Alarm, Core, CoroutineId, Disposal, Event, ScopeId, State, Waiter};
 
@@ -97,8 +98,9 @@ impl<X> Core<X> {
         self.scope_mut(id).zombies = zombie;
         for co in self.members(id) {
             let zombie = zombie || self.life.is_forced();
-            let was = std::mem::replace(&mut self.coroutine_mut(co).zombie, zombie);
-            self.zombies = self.zombies + usize::from(zombie) - usize::from(was);
+            let standing = Standing::zombie_if(zombie);
+            let before = std::mem::replace(&mut self.coroutine_mut(co).standing, standing);
+            self.zombies = self.zombies + usize::from(zombie) - usize::from(before == Standing::Zombie);
         }
     }
 

@@ -4,7 +4,7 @@
 //! of these to come ends a park: a use of its ticket, its deadline, a cancellation, a signal.
 
 use super::alarms::Alarm;
-use super::coroutine::SpawnKind;
+use super::coroutine::{Begun, SpawnKind};
 use super::{Core, CoroutineId, Next, Order, State, Ticket, WaitReason, WakeReason};
 
 impl<X> Core<X> {
@@ -23,12 +23,13 @@ impl<X> Core<X> {
         self.running = co;
         let coroutine = self.coroutine_mut(co);
         coroutine.state = State::Running;
-        if std::mem::replace(&mut coroutine.has_stack, true) {
+        if coroutine.begun != Begun::No {
             Next::Resume(co)
         } else if coroutine.cancellation.is_requested() && !matches!(coroutine.kind, SpawnKind::Runner { .. }) {
+            coroutine.begun = Begun::Cancelled;
             Next::CancelledBeforeStart(co)
         } else {
-            coroutine.started = true;
+            coroutine.begun = Begun::Yes;
             Next::Start(co)
         }
     }
@@ -63,10 +64,10 @@ impl<X> Core<X> {
         if !is_abandoned {
             let coroutine = self.coroutine_mut(co);
             coroutine.begin_wait();
-            coroutine.on = WaitReason::Yield;
-            coroutine.parked_at = parks;
+            coroutine.park.on = WaitReason::Yield;
+            coroutine.park.number = parks;
             coroutine.state = State::Ready;
-            coroutine.reason = WakeReason::Woken;
+            coroutine.park.woken = Some(WakeReason::Woken);
             self.parks += 1;
             self.ready.push_back(co.0);
         }
@@ -96,7 +97,7 @@ impl<X> Core<X> {
     /// Declares that a use of the running coroutine's ticket gives it something that would otherwise be lost: once woken, it
     /// resumes as woken, and a cancellation that comes later is delivered at the next park.
     pub fn prioritize_wake(&mut self) {
-        self.coroutine_mut(self.running).wake_prioritized = true;
+        self.coroutine_mut(self.running).park.prioritized = true;
     }
 
     /// Parks the running coroutine (after [`Core::begin_wait`]); with [`WaitReason::Yield`] at the tail of the run queue. Returns
@@ -111,25 +112,25 @@ impl<X> Core<X> {
         if cancellable && coroutine.cancellation.ends_park() {
             return Some(WakeReason::Cancelled);
         }
-        if coroutine.woken_early {
+        if coroutine.park.woken.is_some() {
             return Some(WakeReason::Woken);
         }
-        coroutine.on = on;
-        coroutine.parked_at = parks;
+        coroutine.park.on = on;
+        coroutine.park.number = parks;
         if !cancellable {
             coroutine.cancellation.shield();
         }
         self.parks = parks + 1;
         if on == WaitReason::Yield {
             coroutine.state = State::Ready;
-            coroutine.reason = WakeReason::Woken;
+            coroutine.park.woken = Some(WakeReason::Woken);
             self.ready.push_back(co.0);
             return None;
         }
         coroutine.state = State::Parked;
         if let Some(deadline) = deadline {
             let ticket = Ticket { co, epoch: coroutine.epoch };
-            coroutine.timer = Some(self.timers.insert(deadline, Alarm::Park(ticket)));
+            coroutine.park.timer = Some(self.timers.insert(deadline, Alarm::Park(ticket)));
             self.timed += 1;
         }
         if matches!(on, WaitReason::External { .. }) {
@@ -148,17 +149,17 @@ impl<X> Core<X> {
         if cancellable && coroutine.cancellation.ends_park() && !coroutine.wake_wins() {
             return WakeReason::Cancelled;
         }
-        coroutine.reason
+        coroutine.park.woken.unwrap_or(WakeReason::Woken)
     }
 
     pub(super) fn make_ready(&mut self, co: CoroutineId, reason: WakeReason) {
         let coroutine = &mut self.coroutines[co.0];
         coroutine.state = State::Ready;
-        coroutine.reason = reason;
-        if matches!(coroutine.on, WaitReason::External { .. }) {
+        coroutine.park.woken = Some(reason);
+        if matches!(coroutine.park.on, WaitReason::External { .. }) {
             self.outside -= 1;
         }
-        if let Some(timer) = coroutine.timer.take() {
+        if let Some(timer) = coroutine.park.timer.take() {
             self.timers.cancel(timer);
             self.timed -= 1;
         }
@@ -174,7 +175,7 @@ impl<X> Core<X> {
         }
         match coroutine.state {
             State::Parked => self.make_ready(ticket.co, WakeReason::Woken),
-            State::Running => coroutine.woken_early = true,
+            State::Running => coroutine.park.woken = Some(WakeReason::Woken),
             _ => return false,
         }
         true

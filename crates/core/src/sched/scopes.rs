@@ -6,6 +6,7 @@
 //! User code holds a scope by its object (the *handle*). A scope is gone when nothing needs it: no handle, no coroutine, no
 //! scope below it.
 
+use super::coroutine::Standing;
 use super::list::{Link, List};
 use super::{Core, Coroutine, CoroutineId, Event, Lifetime, ScopeId, SpawnKind, State, Target, Waiter};
 use crate::timers::TimerId;
@@ -276,7 +277,7 @@ impl<X> Core<X> {
 
     /// Returns `true` if the coroutine does not keep the application alive.
     pub fn is_zombie(&self, co: CoroutineId) -> bool {
-        self.coroutine(co).zombie
+        self.coroutine(co).standing == Standing::Zombie
     }
 
     /// Records which handlers user code has set for failures of it, and of scopes below it. `None` changes nothing.

@@ -1,6 +1,7 @@
 //! Shutdown of the application, zombies that are left alone, and its end: what each step of [`Lifecycle`] means for the
 //! coroutines.
 
+use super::coroutine::{Pressed, Standing};
 use super::{Alarm, Core, Coroutine, CoroutineId, Next, SpawnKind, State, ToCancel, WaitReason};
 use crate::lifecycle::{Leaving, Lifecycle, Press};
 
@@ -63,7 +64,7 @@ impl<X> Core<X> {
         order.retain(|co| !self.is_detached(*co));
         for co in &order {
             let coroutine = self.coroutine_mut(*co);
-            coroutine.shutdowns = coroutine.shutdowns.max(1);
+            coroutine.pressed = coroutine.pressed.max(Pressed::Once);
         }
         order
     }
@@ -75,12 +76,16 @@ impl<X> Core<X> {
         order.retain(|co| self.coroutine(*co).state != State::Ending && !self.is_detached(*co));
         for co in &order {
             let coroutine = self.coroutine_mut(*co);
-            // A cancellation that was not delivered yet is replaced.
-            let given = if coroutine.cancellation.is_pending() { 0 } else { 1 };
-            coroutine.shutdowns = (coroutine.shutdowns + given).clamp(1, 2);
+            coroutine.pressed = match coroutine.pressed {
+                Pressed::No => Pressed::Once,
+                Pressed::Once if !coroutine.cancellation.is_pending() => Pressed::Twice,
+                pressed => pressed, // a cancellation that was not delivered yet is replaced
+            };
         }
-        for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, it)| it.state != State::Done && !it.detached) {
-            coroutine.zombie = true;
+        for (_, coroutine) in self.coroutines.iter_mut().filter(|(_, it)| it.state != State::Done) {
+            if coroutine.standing == Standing::Regular {
+                coroutine.standing = Standing::Zombie;
+            }
         }
         self.zombies = self.live;
         order
@@ -90,12 +95,15 @@ impl<X> Core<X> {
     #[cold]
     pub(super) fn abandon_if_unstoppable(&mut self) -> bool {
         let coroutine = self.coroutine_mut(self.running);
-        if coroutine.shutdowns < 2 || coroutine.cancellation.is_requested() || coroutine.state != State::Running {
+        if coroutine.pressed != Pressed::Twice
+            || coroutine.cancellation.is_requested()
+            || coroutine.state != State::Running
+        {
             return false;
         }
-        coroutine.abandoned = true;
+        coroutine.pressed = Pressed::Abandoned;
         coroutine.state = State::Parked;
-        coroutine.on = WaitReason::Yield; // no signal interrupts it
+        coroutine.park.on = WaitReason::Yield; // no signal interrupts it
         coroutine.epoch = coroutine.epoch.wrapping_add(1);
         self.abandoned += 1;
         true
@@ -143,8 +151,9 @@ impl<X> Core<X> {
 
     /// The zombies whose bodies have not ended.
     pub fn zombies(&self) -> Vec<CoroutineId> {
-        let ends = |coroutine: &Coroutine<X>| coroutine.state == State::Ending || coroutine.abandoned;
-        let is_zombie = |co: &CoroutineId| self.coroutine(*co).zombie && !ends(self.coroutine(*co));
+        let ends =
+            |coroutine: &Coroutine<X>| coroutine.state == State::Ending || coroutine.pressed == Pressed::Abandoned;
+        let is_zombie = |co: &CoroutineId| self.is_zombie(*co) && !ends(self.coroutine(*co));
         self.coroutines().filter(is_zombie).collect()
     }
 }

@@ -16,7 +16,7 @@ impl<X> Core<X> {
     /// Interrupts the park of this coroutine if a signal may. Returns whether it did.
     pub fn interrupt_one(&mut self, co: CoroutineId, restart: bool) -> bool {
         let coroutine = self.coroutine(co);
-        let fits = coroutine.state == State::Parked && is_interruptible(coroutine.on, restart);
+        let fits = coroutine.state == State::Parked && is_interruptible(coroutine.park.on, restart);
         if fits {
             self.make_ready(co, WakeReason::Interrupted);
         }
@@ -26,13 +26,13 @@ impl<X> Core<X> {
     /// Returns `true` if it is about to resume in the middle of a call that waits outside, or has yielded in one.
     pub fn will_resume_call(&self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        coroutine.state == State::Ready && matches!(coroutine.on, WaitReason::External { .. } | WaitReason::Yield)
+        coroutine.state == State::Ready && matches!(coroutine.park.on, WaitReason::External { .. } | WaitReason::Yield)
     }
 
     /// Wakes this coroutine as [`Core::wake_for_signal`] does. Returns whether it did.
     pub fn wake_one_for_signal(&mut self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine(co);
-        let fits = coroutine.state == State::Parked && is_resumable(coroutine.on);
+        let fits = coroutine.state == State::Parked && is_resumable(coroutine.park.on);
         if fits {
             self.make_ready(co, WakeReason::Interrupted);
         }
@@ -52,12 +52,12 @@ impl<X> Core<X> {
     }
 
     fn interrupt_longest_parked(&mut self, may_end: impl Fn(WaitReason) -> bool) -> Option<CoroutineId> {
-        let fits = |coroutine: &Coroutine<X>| coroutine.state == State::Parked && may_end(coroutine.on);
+        let fits = |coroutine: &Coroutine<X>| coroutine.state == State::Parked && may_end(coroutine.park.on);
         let co = if fits(self.coroutine(Self::MAIN)) {
             Some(Self::MAIN)
         } else {
             let parked = self.coroutines.iter().filter(|(_, coroutine)| fits(coroutine));
-            let longest = parked.min_by_key(|(_, coroutine)| coroutine.parked_at);
+            let longest = parked.min_by_key(|(_, coroutine)| coroutine.park.number);
             longest.map(|(key, _)| CoroutineId(key.index))
         };
         co.inspect(|&co| self.make_ready(co, WakeReason::Interrupted))

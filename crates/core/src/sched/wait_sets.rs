@@ -4,6 +4,7 @@
 //! one. So its cost depends on how many waits end, not on how many there are. Keys are not reused: one that is signalled
 //! after its wait was left matches no wait.
 
+use super::coroutine::Awaited;
 use super::{Core, CoroutineId, Target, Ticket, WaitSetId, Waiter, Wakeup};
 use std::collections::{HashMap, VecDeque};
 
@@ -163,7 +164,11 @@ impl<X> Core<X> {
     pub fn unmark_awaited(&mut self, co: CoroutineId) -> bool {
         let coroutine = self.coroutine_mut(co);
         let failed = coroutine.state == super::State::Done && coroutine.outcome == super::Outcome::Failed;
-        failed && std::mem::take(&mut coroutine.awaited)
+        let unmarks = failed && coroutine.is_taken();
+        if unmarks {
+            coroutine.awaited = Awaited::Started;
+        }
+        unmarks
     }
 }
 
