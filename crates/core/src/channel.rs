@@ -8,12 +8,8 @@
 //!
 //! No value is dropped here: dropping one may run code that uses the channel.
 
-use crate::wait_list::{Place, WaitList};
+use crate::wait_list::{WaitList, Waiting};
 use std::collections::VecDeque;
-
-/// A receiver or a sender that waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting(Place);
 
 /// How a wait has ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,8 +20,8 @@ pub enum Ended<T> {
     Sent,
     /// The channel was closed. A sender gets its value back.
     Closed(Option<T>),
-    /// Nothing has happened. A sender gets its value back. `true`: it was passed over.
-    Pending(Option<T>, bool),
+    /// Nothing has happened. A sender gets its value back.
+    Pending(Option<T>),
 }
 
 /// The result of an attempt to receive.
@@ -222,13 +218,13 @@ impl<T, W: Copy> Channel<T, W> {
     /// Adds a receiver, for which there is no value. `first`: before all others, because it was passed over while it waited.
     pub fn wait_to_receive(&mut self, waiter: W, first: bool) -> Waiting {
         let slot = Slot::Pending(None);
-        Waiting(if first { self.receivers.push_front(waiter, slot) } else { self.receivers.push_back(waiter, slot) })
+        if first { self.receivers.push_front(waiter, slot) } else { self.receivers.push_back(waiter, slot) }
     }
 
     /// Adds a sender, for whose value there is no room. `first`: as for [`Channel::wait_to_receive`].
     pub fn wait_to_send(&mut self, value: T, waiter: W, first: bool) -> Waiting {
         let slot = Slot::Pending(Some(value));
-        Waiting(if first { self.senders.push_front(waiter, slot) } else { self.senders.push_back(waiter, slot) })
+        if first { self.senders.push_front(waiter, slot) } else { self.senders.push_back(waiter, slot) }
     }
 
     /// Removes a receiver, and returns how its wait has ended. It has to take what it was handed, or give it back.
@@ -282,11 +278,11 @@ impl<T, W: Copy> Channel<T, W> {
 }
 
 fn end<T, W: Copy>(list: &mut WaitList<W, Slot<T>>, waiting: Waiting) -> Ended<T> {
-    match list.take(waiting.0) {
-        None => Ended::Pending(None, false),
-        Some((Slot::Pending(value), queued)) => Ended::Pending(value, !queued),
-        Some((Slot::Received(value, number), _)) => Ended::Received(value, number),
-        Some((Slot::Sent, _)) => Ended::Sent,
-        Some((Slot::Closed(value), _)) => Ended::Closed(value),
+    match list.remove(waiting) {
+        None => Ended::Pending(None),
+        Some(Slot::Pending(value)) => Ended::Pending(value),
+        Some(Slot::Received(value, number)) => Ended::Received(value, number),
+        Some(Slot::Sent) => Ended::Sent,
+        Some(Slot::Closed(value)) => Ended::Closed(value),
     }
 }

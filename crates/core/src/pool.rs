@@ -5,7 +5,7 @@
 //!
 //! No item is dropped here: dropping one may run code that uses the pool.
 
-use crate::wait_list::{Place as Position, WaitList};
+use crate::wait_list::{WaitList, Waiting};
 use std::collections::VecDeque;
 
 /// A place that was taken.
@@ -26,19 +26,6 @@ pub enum Taken<T> {
     Empty,
     /// The pool is closed.
     Closed,
-}
-
-/// A waiter for a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting(Position);
-
-/// How a wait has ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Ended<T> {
-    /// It has a place, which it has to use or to give back.
-    Granted(Place<T>),
-    /// It has none: try again, or fail. `true`: it was passed over.
-    Pending(bool),
 }
 
 /// A pool of items of type `T`, whose waiters are named by `W`.
@@ -103,16 +90,12 @@ impl<T, W: Copy> Pool<T, W> {
 
     /// Adds a waiter. `first`: before all others, because it was passed over while it waited.
     pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
-        Waiting(if first { self.waiters.push_front(waiter, None) } else { self.waiters.push_back(waiter, None) })
+        self.waiters.wait(waiter, first)
     }
 
-    /// Removes a waiter, and returns how its wait has ended.
-    pub fn end(&mut self, waiting: Waiting) -> Ended<T> {
-        match self.waiters.take(waiting.0) {
-            Some((Some(place), _)) => Ended::Granted(place),
-            Some((None, queued)) => Ended::Pending(!queued),
-            None => Ended::Pending(false),
-        }
+    /// Removes a waiter, and returns the place that it has, if any, which it has to use or to give back.
+    pub fn end(&mut self, waiting: Waiting) -> Option<Place<T>> {
+        self.waiters.end(waiting)
     }
 
     /// Gives a place back with an item, which goes to the one that has waited longest.

@@ -1,19 +1,6 @@
 //! Semaphores: permits handed to waiters in order of arrival.
 
-use crate::wait_list::{Place, WaitList};
-
-/// A waiter for a permit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting(Place);
-
-/// How a wait has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
-    /// It has a permit, which it has to use or to release.
-    Granted,
-    /// It has none. `true`: it was passed over.
-    Pending(bool),
-}
+use crate::wait_list::{WaitList, Waiting};
 
 /// A number of permits, whose waiters are named by `W`. A permit that is released goes to the one that has waited longest, and
 /// cannot be taken by another in between.
@@ -21,7 +8,7 @@ pub enum Ended {
 pub struct Semaphore<W> {
     permits: usize,
     held: usize,
-    waiters: WaitList<W, bool>,
+    waiters: WaitList<W, Option<()>>,
 }
 
 impl<W: Copy> Semaphore<W> {
@@ -60,10 +47,8 @@ impl<W: Copy> Semaphore<W> {
         if self.held == 0 {
             return false;
         }
-        if let Some(place) = self.waiters.wake_first(wake)
-            && let Some(granted) = self.waiters.get_mut(place)
-        {
-            *granted = true;
+        if let Some(granted) = self.waiters.wake_first_holder(wake) {
+            *granted = Some(());
             return true;
         }
         self.held -= 1;
@@ -73,15 +58,11 @@ impl<W: Copy> Semaphore<W> {
 
     /// Adds a waiter. `first`: before all others, because it was passed over while it waited.
     pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
-        Waiting(if first { self.waiters.push_front(waiter, false) } else { self.waiters.push_back(waiter, false) })
+        self.waiters.wait(waiter, first)
     }
 
-    /// Removes a waiter, and returns how its wait has ended.
-    pub fn end(&mut self, waiting: Waiting) -> Ended {
-        match self.waiters.take(waiting.0) {
-            Some((true, _)) => Ended::Granted,
-            Some((false, queued)) => Ended::Pending(!queued),
-            None => Ended::Pending(false),
-        }
+    /// Removes a waiter. Returns `true` if it has a permit, which it has to use or to release.
+    pub fn end(&mut self, waiting: Waiting) -> bool {
+        self.waiters.end(waiting).is_some()
     }
 }

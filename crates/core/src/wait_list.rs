@@ -3,9 +3,9 @@
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Names a waiter on a [`WaitList`] until it is removed. Once removed, it names nothing, even if its place is used again.
+/// Names a waiter on a [`WaitList`] until it is removed. After that it names nothing, even if its place is used again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Waiting {
     index: u32,
     generation: u32,
 }
@@ -49,7 +49,7 @@ impl<W: Copy, P> WaitList<W, P> {
     }
 
     /// Adds a waiter behind all others.
-    pub fn push_back(&mut self, waiter: W, content: P) -> Place {
+    pub fn push_back(&mut self, waiter: W, content: P) -> Waiting {
         let index = self.occupy(waiter, content);
         let last = self.last;
         self.link(index, last, NONE);
@@ -57,7 +57,7 @@ impl<W: Copy, P> WaitList<W, P> {
     }
 
     /// Adds a waiter before all others.
-    pub fn push_front(&mut self, waiter: W, content: P) -> Place {
+    pub fn push_front(&mut self, waiter: W, content: P) -> Waiting {
         let index = self.occupy(waiter, content);
         let first = self.first;
         self.link(index, NONE, first);
@@ -67,7 +67,7 @@ impl<W: Copy, P> WaitList<W, P> {
     /// Takes the first waiter that `wake` wakes off the list, and returns its place. Those before it, which cannot be woken, are
     /// taken off too.
     #[inline]
-    pub fn wake_first(&mut self, wake: impl FnMut(W) -> bool) -> Option<Place> {
+    pub fn wake_first(&mut self, wake: impl FnMut(W) -> bool) -> Option<Waiting> {
         self.wake_one(wake).map(|index| self.place(index))
     }
 
@@ -103,35 +103,19 @@ impl<W: Copy, P> WaitList<W, P> {
     }
 
     /// Returns a mutable reference to a waiter's content.
-    pub fn get_mut(&mut self, place: Place) -> Option<&mut P> {
+    pub fn get_mut(&mut self, place: Waiting) -> Option<&mut P> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
         entry.content.as_mut().map(|(_, content)| content)
     }
 
-    /// Returns `true` if the waiter is on the list: it was neither woken nor taken off.
-    pub fn is_queued(&self, place: Place) -> bool {
-        self.entries.get(place.index as usize).is_some_and(|entry| entry.generation == place.generation && entry.queued)
-    }
-
-    /// Replaces how a waiter on the list is woken. Its turn stays the same. Returns `false` if it is not on the list.
-    pub fn renew(&mut self, place: Place, waiter: W) -> bool {
-        if !self.is_queued(place) {
-            return false;
-        }
-        if let Some((old, _)) = &mut self.entries[place.index as usize].content {
-            *old = waiter;
-        }
-        true
-    }
-
     /// Removes a waiter, and returns its content.
-    pub fn remove(&mut self, place: Place) -> Option<P> {
+    pub fn remove(&mut self, place: Waiting) -> Option<P> {
         self.take(place).map(|(content, _)| content)
     }
 
     /// Removes a waiter, and returns its content, and `true` if it was on the list.
     #[inline]
-    pub fn take(&mut self, place: Place) -> Option<(P, bool)> {
+    pub fn take(&mut self, place: Waiting) -> Option<(P, bool)> {
         let entry = self.entries.get_mut(place.index as usize).filter(|entry| entry.generation == place.generation)?;
         let (_, content) = entry.content.take()?;
         let queued = entry.queued;
@@ -159,8 +143,8 @@ impl<W: Copy, P> WaitList<W, P> {
         self.entries.into_iter().filter_map(|entry| entry.content.map(|(_, content)| content))
     }
 
-    fn place(&self, index: u32) -> Place {
-        Place { index, generation: self.entries[index as usize].generation }
+    fn place(&self, index: u32) -> Waiting {
+        Waiting { index, generation: self.entries[index as usize].generation }
     }
 
     fn occupy(&mut self, waiter: W, content: P) -> u32 {
@@ -203,6 +187,18 @@ impl<W: Copy, P> WaitList<W, P> {
             None => self.last = previous,
         }
         self.queued -= 1;
+    }
+}
+
+impl<W: Copy, P> WaitList<W, Option<P>> {
+    /// Adds a waiter to be granted something. `first`: before all others, because it was passed over while it waited.
+    pub fn wait(&mut self, waiter: W, first: bool) -> Waiting {
+        if first { self.push_front(waiter, None) } else { self.push_back(waiter, None) }
+    }
+
+    /// Removes a waiter, and returns what it was granted: it has to use that, or give it back.
+    pub fn end(&mut self, waiting: Waiting) -> Option<P> {
+        self.remove(waiting).flatten()
     }
 }
 

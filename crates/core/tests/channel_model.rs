@@ -5,7 +5,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use spindle_core::channel::{Channel, Ended, Received, Refused, Waiting};
+use spindle_core::channel::{Channel, Ended, Received, Refused};
+use spindle_core::wait_list::Waiting;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -212,7 +213,7 @@ impl World {
                     assert!(self.closed[*channel]);
                     value.iter().for_each(|value| assert!(self.inside[*channel].remove(value)));
                 }
-                Ended::Pending(value, _) => {
+                Ended::Pending(value) => {
                     value.iter().for_each(|value| assert!(self.inside[*channel].remove(value)));
                 }
             }
@@ -309,7 +310,7 @@ fn one_that_cannot_be_woken_is_passed_over() {
     let mut channel = Channel::new(0);
     let (first, second) = (channel.wait_to_receive(1, false), channel.wait_to_receive(2, false));
     channel.try_send("value", |waiter| waiter != 1).expect("the second one waits");
-    assert_eq!(channel.end_receive(first), Ended::Pending(None, true));
+    assert_eq!(channel.end_receive(first), Ended::Pending(None));
     assert_eq!(channel.end_receive(second), Ended::Received("value", 0));
 }
 
@@ -319,15 +320,15 @@ fn one_that_waits_again_keeps_its_turn() {
     let mut channel = Channel::new(0);
     let first = channel.wait_to_receive(1, false);
     let second = channel.wait_to_receive(2, false);
-    assert_eq!(channel.end_receive(first), Ended::Pending(None, false));
+    assert_eq!(channel.end_receive(first), Ended::Pending(None));
     let first = channel.wait_to_receive(1, true);
     channel.try_send("value", |_| true).expect("both wait");
     assert_eq!(channel.end_receive(first), Ended::Received("value", 0));
-    assert_eq!(channel.end_receive(second), Ended::Pending(None, false));
+    assert_eq!(channel.end_receive(second), Ended::Pending(None));
     let first = channel.wait_to_send("one", 1, false);
     let second = channel.wait_to_send("two", 2, false);
-    assert_eq!(channel.end_send(first), Ended::Pending(Some("one"), false));
+    assert_eq!(channel.end_send(first), Ended::Pending(Some("one")));
     channel.wait_to_send("one", 1, true);
     assert_eq!(channel.try_receive(|_| true), Received::Value("one"));
-    assert_eq!(channel.end_send(second), Ended::Pending(Some("two"), false));
+    assert_eq!(channel.end_send(second), Ended::Pending(Some("two")));
 }

@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use spindle_core::channel::{Channel, Ended, Received, Waiting};
+use spindle_core::channel::{Channel, Ended, Received};
+use spindle_core::wait_list::Waiting;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]

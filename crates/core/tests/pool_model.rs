@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use spindle_core::pool::{Ended, Place, Pool, Taken, Waiting};
+use spindle_core::pool::{Place, Pool, Taken};
+use spindle_core::wait_list::Waiting;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -126,7 +127,7 @@ proptest! {
                 Step::Cancel(at) => {
                     let Some(at) = at.checked_rem(world.waiting.len()) else { continue };
                     let waiter = world.waiting.remove(at);
-                    if let Ended::Granted(place) = pool.end(waiter.place) {
+                    if let Some(place) = pool.end(waiter.place) {
                         prop_assert!(waiter.woken);
                         if let Err(item) = pool.give_back(place, wake(&world.waiting, &mut woken)) {
                             prop_assert!(was_closed);
@@ -147,11 +148,11 @@ proptest! {
                     let Some(at) = at.checked_rem(ready.len()) else { continue };
                     let waiter = world.waiting.remove(ready[at]);
                     match pool.end(waiter.place) {
-                        Ended::Granted(place) => {
+                        Some(place) => {
                             prop_assert!(waiter.woken);
                             world.take(&mut pool, place, fails, &mut woken);
                         }
-                        Ended::Pending(_) => {
+                        None => {
                             prop_assert!(waiter.disturbed || was_closed);
                             match pool.try_take() {
                                 Taken::Place(place) => world.take(&mut pool, place, fails, &mut woken),

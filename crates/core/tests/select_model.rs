@@ -6,7 +6,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use spindle_core::channel::{Channel, Ended, Received, Refused, Waiting};
+use spindle_core::channel::{Channel, Ended, Received, Refused};
+use spindle_core::wait_list::Waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CHANNELS: usize = 3;
@@ -185,7 +186,7 @@ impl World {
             match ended {
                 Ended::Received(value, number) => serve((channel, number, Some(value))),
                 Ended::Sent => serve((channel, 0, None)),
-                Ended::Closed(value) | Ended::Pending(value, _) => {
+                Ended::Closed(value) | Ended::Pending(value) => {
                     if let Some(value) = value {
                         assert_eq!(self.inside.remove(&value), Some(channel), "{value} came back, and was not there");
                         select.operations[at].1 = Some(value);

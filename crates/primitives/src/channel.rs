@@ -2,7 +2,8 @@
 
 use crate::arguments::{TOKEN, fails, number, token};
 use crate::streams;
-use spindle_core::channel::{Channel as Core, Ended, Received, Refused, Waiting};
+use spindle_core::channel::{Channel as Core, Ended, Received, Refused};
+use spindle_core::wait_list::Waiting;
 use spindle_php::coroutine::{self, Coroutine, Wait, Waker};
 use spindle_zend::{
     Call, Class, Collected, ForEach, Instance, Object, Owned, OwnedCell, PhpResult, State, Thrown, Type, Value,
@@ -280,13 +281,13 @@ fn send_later(this: &Shared, mut value: Value, token: Option<&Object>) -> Result
                 parked.taken();
                 return Ok(());
             }
-            Ended::Pending(Some(value), _) => value,
+            Ended::Pending(Some(value)) => value,
             Ended::Closed(_) if !parked.is_cancelled() => {
                 parked.taken();
                 return Err(this.is_closed_error());
             }
             Ended::Closed(value) => value.unwrap_or_default(),
-            Ended::Pending(None, _) | Ended::Received(..) => unreachable!("a sender keeps its value until it is sent"),
+            Ended::Pending(None) | Ended::Received(..) => unreachable!("a sender keeps its value until it is sent"),
         };
         parked.failed()?;
         first = true;

@@ -5,7 +5,7 @@
 
 use crate::arguments::{TOKEN, fails, number, token};
 use crate::connection::{Connections, Info};
-use spindle_core::pool::{Ended, Place, Pool as Core, Taken};
+use spindle_core::pool::{Place, Pool as Core, Taken};
 use spindle_core::sched::CoroutineId;
 use spindle_php::coroutine::{self, ErrorHandling, Held, Holders, Wait, Waker};
 use spindle_zend::{
@@ -559,8 +559,8 @@ fn wait(this: &Instance<Pool>, name: &'static str, token: Option<&Object>) -> Re
         let begun = Wait { holders, ..Wait::new(name, token) }.begin()?;
         let waiting = this.places.borrow_mut().wait(begun.waker(), first);
         let parked = begun.park();
-        let ended = this.places.borrow_mut().end(waiting);
-        if let Ended::Granted(place) = ended {
+        let granted = this.places.borrow_mut().end(waiting);
+        if let Some(place) = granted {
             if !parked.is_cancelled() {
                 parked.taken();
                 return Ok(place);

@@ -3,7 +3,8 @@
 use crate::arguments::token;
 use crate::channel::{self, CHANNEL, Shared};
 use crate::random;
-use spindle_core::channel::{Ended, Received, Refused, Waiting};
+use spindle_core::channel::{Ended, Received, Refused};
+use spindle_core::wait_list::Waiting;
 use spindle_php::coroutine::{self, Wait, Waker};
 use spindle_zend::{Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
 use std::rc::Rc;
@@ -73,7 +74,7 @@ impl Operation {
             Ended::Received(value, number) => (None, Outcome::Received(value, number)),
             Ended::Sent => (None, Outcome::Sent),
             Ended::Closed(value) => (value, Outcome::Closed),
-            Ended::Pending(value, _) => (value, Outcome::Nothing),
+            Ended::Pending(value) => (value, Outcome::Nothing),
         };
         if let Operation::Send(_, value) = self {
             *value = given_back;

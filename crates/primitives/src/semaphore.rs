@@ -1,7 +1,7 @@
 //! The class `Async\Semaphore`.
 
 use crate::arguments::{TOKEN, fails, number, token};
-use spindle_core::semaphore::{Ended, Semaphore as Core};
+use spindle_core::semaphore::Semaphore as Core;
 use spindle_php::coroutine::{self, Wait, Waker};
 use spindle_zend::{
     Call, Class, Object, PhpResult, State, Thrown, Type, Value, exception, function_table, object_class,
@@ -60,8 +60,8 @@ pub fn acquire(permits: &RefCell<Core<Waker>>, wait: &Wait<'_>) -> Result<(), Th
         let begun = wait.begin()?;
         let waiting = permits.borrow_mut().wait(begun.waker(), first);
         let parked = begun.park();
-        let ended = permits.borrow_mut().end(waiting);
-        if ended == Ended::Granted {
+        let granted = permits.borrow_mut().end(waiting);
+        if granted {
             if !parked.is_cancelled() {
                 parked.taken();
                 return Ok(());
