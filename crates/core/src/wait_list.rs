@@ -196,7 +196,7 @@ impl<W: Copy, P> WaitList<W, Option<P>> {
         if first { self.push_front(waiter, None) } else { self.push_back(waiter, None) }
     }
 
-    /// Removes a waiter, and returns what it was granted: it has to use that, or give it back.
+    /// Removes a waiter. If it was granted something, it has to use that, or to give it back.
     pub fn end(&mut self, waiting: Waiting) -> Option<P> {
         self.remove(waiting).flatten()
     }

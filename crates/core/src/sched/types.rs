@@ -45,7 +45,7 @@ impl Wakeup {
         }
     }
 
-    /// Returns what has this number.
+    /// Returns the wakeup with this number.
     #[inline]
     pub fn from_u64(number: u64) -> Wakeup {
         let high = (number >> 32) as u32;
@@ -265,7 +265,7 @@ pub struct SetId(pub(super) Key);
 pub struct WaitSetId(pub(super) Key);
 
 impl WaitSetId {
-    /// Returns what signals this key of the set. Once the set is dropped it does nothing, as only this set knows the key.
+    /// Returns the wakeup that signals this key. Once the set is dropped it does nothing: no other set knows the key.
     pub fn wakeup(self, key: u32) -> Wakeup {
         Wakeup::Wait { set: self.0.index, key }
     }
