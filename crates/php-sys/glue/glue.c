@@ -1351,6 +1351,19 @@ static ZEND_INI_MH(on_block_warning)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_time_slice)
+{
+	char *end;
+	zend_long ms = ZEND_STRTOL(ZSTR_VAL(new_value), &end, 10);
+
+	if (!ZSTR_LEN(new_value) || *end || ms < 0 || ms > 1000) {
+		zend_error(E_WARNING, "async.time_slice_ms must be between 0 and 1000, \"%s\" given", ZSTR_VAL(new_value));
+		return FAILURE;
+	}
+	spindle_settings.time_slice_ms = ms;
+	return SUCCESS;
+}
+
 static ZEND_INI_MH(on_file_pool)
 {
 	spindle_settings.paths_on_workers = zend_string_equals_literal_ci(new_value, "all");
@@ -1466,6 +1479,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.seed", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.interpose_exclude", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.block_warning_ms", "0", PHP_INI_SYSTEM, on_block_warning)
+	PHP_INI_ENTRY("async.time_slice_ms", "0", PHP_INI_SYSTEM, on_time_slice)
 	PHP_INI_ENTRY("async.block_log", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)

@@ -89,6 +89,7 @@ extern uint32_t spindle_calls_without_park;
 typedef struct spindle_ini {
 	zend_long stack_size;
 	zend_long block_warning_ms;
+	zend_long time_slice_ms;
 	bool paths_on_workers;
 	zend_long lifetime;    /* 0 scope, 1 top-down, 2 bottom-up */
 	double zombie_timeout; /* seconds */

@@ -5,7 +5,7 @@ use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, matches, persistent, streams, trampolines};
 use crate::isolation::{self, calls};
-use crate::observe::{info, watch};
+use crate::observe::{info, slices, watch};
 use crate::part;
 use crate::runtime::{
     context, coroutine, fork, gate, group, request,
@@ -68,6 +68,7 @@ pub fn activate(rt: &'static Runtime) {
     }
     gate::publish();
     watch::start(rt);
+    slices::begin();
     if let [first, others @ ..] = &unpatched[..] {
         let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
         let text = format!("Spindle could not redirect all calls, and some will block all coroutines: {first}{more}");

@@ -8,7 +8,7 @@ use crate::fibers;
 use crate::handles::{handle_locks, matches, trampolines};
 use crate::isolation;
 use crate::module;
-use crate::observe::{diagnostics, dump, limits, watch};
+use crate::observe::{diagnostics, dump, limits, slices, watch};
 use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, dependencies, ends, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
@@ -118,6 +118,7 @@ pub fn stalled(rt: &'static Runtime) -> bool {
 pub fn forked(rt: &'static Runtime) {
     watch::after_fork();
     limits::after_fork();
+    slices::begin();
     handle_locks::forget_all();
     let running = rt.core.borrow().running();
     loading::forget_others(running);
@@ -174,7 +175,9 @@ pub fn dump_requested(rt: &'static Runtime) {
 /// The engine has stopped PHP code between two instructions.
 pub fn vm_interrupted(frame: Option<Frame>) {
     watch::interrupted(frame);
-    limits::interrupted(frame);
+    if limits::interrupted(frame) {
+        slices::ticked(frame);
+    }
 }
 
 /// Returns `true` if the exit that has ended the running coroutine concerns it alone.

@@ -314,6 +314,14 @@ pub fn leave_files(rt: &'static Runtime) {
     this.runs_file.set(false);
 }
 
+/// Returns `true` if the running coroutine runs code of a file that others may wait for.
+pub fn is_loading(rt: &'static Runtime) -> bool {
+    if rt.running().runs_file.get() {
+        leave_files(rt);
+    }
+    rt.running().runs_file.get()
+}
+
 /// Returns the load with this number, if there is one.
 fn load(loads: &[Load], number: u32) -> Option<&Load> {
     loads.get((number as usize).checked_sub(1)?)

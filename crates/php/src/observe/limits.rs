@@ -9,6 +9,7 @@ use crate::c;
 use crate::handles::handle_locks;
 use crate::observe::watch::{self, field};
 use crate::runtime::{ctx::Ctx, park, pending_cancel, scheduler};
+use crate::settings;
 use crate::stack::stacks;
 use spindle_reactor::ticks::Ticks;
 use spindle_reactor::watchdog::{Errors, Native, word};
@@ -57,6 +58,8 @@ pub struct Checks {
 #[derive(Default)]
 struct Board {
     is_due: AtomicBool,
+    /// The process is ended if it is asked to and does not get to that.
+    ends_process: AtomicBool,
     /// The thread wants to know where PHP code is.
     asks: AtomicBool,
     answer: Mutex<Option<String>>,
@@ -92,18 +95,36 @@ pub fn watch(limit: u64, checks: Checks) {
     }
     STATE.checks.set(Some(checks));
     c::spindle_time_limit_watch(set);
+    tick();
+    if let Some((_, board)) = STATE.ticks.borrow().as_ref() {
+        board.ends_process.store(true, Ordering::Relaxed);
+    }
+    check_within(limit);
+}
+
+/// Has PHP code interrupted at intervals.
+fn tick() {
     if STATE.ticks.borrow().is_none() {
         let board = Arc::<Board>::default();
         let mut ending = Ending::new(Arc::clone(&board));
         let tick = move || {
-            ending.check();
+            if ending.board.ends_process.load(Ordering::Relaxed) {
+                ending.check();
+            }
             ending.board.is_due.store(true, Ordering::Release);
             engine::request_interrupt(); // an atomic flag, made to be set from other threads
         };
-        // Without a thread there are no limits for what computes.
+        // Without a thread there are no limits for what computes, and no slices.
         *STATE.ticks.borrow_mut() = Ticks::start(LONGEST, tick).ok().map(|ticks| (ticks, board));
     }
-    check_within(limit);
+}
+
+/// Has PHP code interrupted this often, until the request ends.
+pub(crate) fn tick_within(interval: Duration) {
+    tick();
+    if let Some((ticks, _)) = STATE.ticks.borrow().as_ref() {
+        ticks.shorten(interval);
+    }
 }
 
 /// Checks often enough for a limit of this many nanoseconds.
@@ -120,7 +141,11 @@ pub fn stop() {
     if STATE.checks.take().is_some() {
         c::spindle_time_limit_watch_no_more(true);
     }
-    drop(STATE.ticks.take());
+    if settings::current().time_slice_ms == 0 {
+        drop(STATE.ticks.take());
+    } else if let Some((_, board)) = STATE.ticks.borrow().as_ref() {
+        board.ends_process.store(false, Ordering::Relaxed);
+    }
 }
 
 /// At the end of PHP's request, for which no time limit holds any more.
@@ -159,33 +184,65 @@ pub(crate) fn after_fork() {
     request_ended();
 }
 
-/// The engine has interrupted PHP code.
-pub(crate) fn interrupted(frame: Option<Frame>) {
-    let Some(checks) = STATE.checks.get() else { return };
+/// The engine has interrupted PHP code. Returns `true` if it was for a tick.
+pub(crate) fn interrupted(frame: Option<Frame>) -> bool {
+    let checks = STATE.checks.get();
     {
         let ticks = STATE.ticks.borrow();
-        let Some((_, board)) = ticks.as_ref() else { return };
+        let Some((_, board)) = ticks.as_ref() else { return false };
         if board.asks.swap(false, Ordering::AcqRel) {
             let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
             let file = file.map_or(String::new(), Str::to_text);
-            let what = (checks.describe)().map_or(String::new(), |what| format!(" ({what})"));
+            let what = checks.and_then(|checks| (checks.describe)()).map_or(String::new(), |what| format!(" ({what})"));
             let answer = format!("{}{what} computes in {file} on line {line}", coroutine());
             *board.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         }
         if !board.is_due.swap(false, Ordering::AcqRel) {
-            return;
+            return false;
         }
     }
-    let (now, computed) = (Reactor::now(), processor_time());
-    let seen = SEEN.load(Ordering::Relaxed);
-    let since = seen & !KEEPS;
+    if let Some(checks) = checks {
+        check(checks, frame);
+    }
+    true
+}
+
+/// Checks the running code, if it may be ended here.
+fn check(checks: Checks, frame: Option<Frame>) {
+    let computed = processor_time();
     let before = STATE.computed.replace(computed);
-    if since == 0 {
-        return SEEN.store(seen | now, Ordering::Relaxed);
-    }
+    let Some(length) = stretch() else { return };
     if frame.and_then(Frame::function).is_some_and(|function| !function.is_internal()) && !exception::is_in_flight() {
-        (checks.check)(Stretch { length: now.saturating_sub(since), computed: computed.saturating_sub(before) });
+        (checks.check)(Stretch { length, computed: computed.saturating_sub(before) });
     }
+}
+
+/// Returns how long the running stretch has lasted, in nanoseconds, as far as it was seen; `None` at its first check.
+pub(crate) fn stretch() -> Option<u64> {
+    let (now, seen) = (Reactor::now(), SEEN.load(Ordering::Relaxed));
+    if seen & !KEEPS == 0 {
+        SEEN.store(seen | now, Ordering::Relaxed);
+        return None;
+    }
+    Some(now.saturating_sub(seen & !KEEPS))
+}
+
+/// A stretch while others run in its middle, in nanoseconds.
+pub(crate) struct Paused {
+    length: u64,
+    /// What it has computed since the last check.
+    computed: u64,
+}
+
+/// The running stretch gives way to others, and continues with [`resume`]: its length and its processor time are without theirs.
+pub(crate) fn pause(length: u64) -> Paused {
+    Paused { length, computed: processor_time().saturating_sub(STATE.computed.get()) }
+}
+
+/// Continues a stretch.
+pub(crate) fn resume(paused: &Paused) {
+    SEEN.store(Reactor::now().saturating_sub(paused.length), Ordering::Relaxed);
+    STATE.computed.set(processor_time().saturating_sub(paused.computed));
 }
 
 /// Returns the processor time of this thread.

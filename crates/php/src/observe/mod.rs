@@ -4,4 +4,5 @@ pub mod diagnostics;
 pub mod dump;
 pub mod info;
 pub mod limits;
+pub mod slices;
 pub mod watch;

@@ -1,5 +1,5 @@
 //! The gate: may the running code be suspended here? Each park and yield asks [`Runtime::can_switch`] first, and nothing else
-//! decides it. A switch that no code has asked for (a time slice) would ask the same.
+//! decides it. A switch that no code has asked for, at the end of a time slice, asks the same.
 //!
 //! | closed | by | until |
 //! |---|---|---|

@@ -10,8 +10,8 @@ use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::{context, report, scope};
 use spindle_core::sched::{Outcome, ScopeId};
 use spindle_zend::{
-    Call, Frame, Object, Owned, OwnedCell, PhpResult, PhpStatic, Str, Type, Value, ValueCell, as_handler, checked,
-    engine, exception, sys, zeroed,
+    Call, Frame, Function, Object, Owned, OwnedCell, PhpResult, PhpStatic, Str, Type, Value, ValueCell, as_handler,
+    checked, engine, exception, sys, zeroed,
 };
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::CStr;
@@ -160,6 +160,14 @@ fn named(name: &'static CStr) -> *mut sys::zend_internal_function {
     let function = Box::into_raw(Box::new(sys::zend_internal_function { function_name, ..entry }));
     all.push((name, function));
     function
+}
+
+/// Returns `true` if this is the function of the running coroutine, and that runs code of a further part, such as a handler.
+pub fn is_body(function: Function) -> bool {
+    // SAFETY: a copy of what no one writes.
+    let entry = unsafe { RUST_ENTRY.get().read() };
+    let runs = function.internal().and_then(|internal| internal.handler).zip(entry.handler);
+    runs.is_some_and(|(one, other)| std::ptr::fn_addr_eq(one, other)) && rt().running().job().is_none()
 }
 
 /// The functions that [`named`] has made, which stay.

@@ -1,0 +1,70 @@
+//! Time slices (`async.time_slice_ms`): PHP code that computes gives way to other coroutines when it has run for that long.
+//!
+//! PHP code is interrupted twice a slice ([`limits`]); what then has run for one is a yield like any other. It is made between
+//! two instructions of PHP code, and only where all code below is PHP's as well: C code that has called it (a sort, a
+//! destructor, an output callback, an autoloader) may be in the middle of what other coroutines must not see. An exception to that is
+//! named by [`is_transparent`].
+
+use crate::engine::loading;
+use crate::observe::limits;
+use crate::runtime::{runner, scheduler};
+use crate::settings;
+use spindle_reactor::Reactor;
+use spindle_zend::{Frame, Function, PhpStatic, Str, exception, sys};
+use std::cell::Cell;
+use std::time::Duration;
+
+/// When code that has given way has continued last.
+static RESUMED: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
+
+/// Begins at the first `spawn` of a request, if the setting is on.
+pub fn begin() {
+    if let slice @ 1.. = settings::current().time_slice_ms {
+        limits::tick_within(Duration::from_micros(slice.unsigned_abs() * 500));
+    }
+}
+
+/// PHP code was interrupted for a tick: it gives way to other coroutines if its slice has passed.
+pub fn ticked(frame: Option<Frame>) {
+    let slice = settings::current().time_slice_ms.unsigned_abs() * 1_000_000;
+    if slice == 0 {
+        return;
+    }
+    let Some(length) = limits::stretch() else { return };
+    let since = length.min(Reactor::now().saturating_sub(RESUMED.get()));
+    if let Some(rt) = scheduler::existing()
+        && since >= slice
+        && rt.can_switch()
+        && !exception::is_in_flight()
+        && frame.is_some_and(is_all_php)
+        && !loading::is_loading(rt)
+    {
+        let paused = limits::pause(length);
+        rt.maybe_yield();
+        limits::resume(&paused);
+        RESUMED.set(Reactor::now());
+    }
+}
+
+/// Returns `true` if this frame of PHP code was called by PHP code alone, down to the function of the coroutine.
+fn is_all_php(frame: Frame) -> bool {
+    frame.and_callers().all(|frame| {
+        let is_called_by_c = frame.flags() & sys::ZEND_CALL_TOP != 0;
+        match frame.function() {
+            Some(function) if function.is_php_code() => {
+                !is_called_by_c || frame.caller().is_none_or(|caller| caller.function().is_some_and(is_transparent))
+            }
+            function => function.is_some_and(is_transparent),
+        }
+    })
+}
+
+/// Returns `true` if there is no C code in the middle of a call of this function: it is the bottom of a coroutine, or passes a call on,
+/// and has nothing else to do.
+fn is_transparent(function: Function) -> bool {
+    let Some(internal) = function.internal() else { return false };
+    let passes_on = |name: &Str| matches!(name.as_bytes(), b"call_user_func" | b"call_user_func_array");
+    internal.handler.is_none()
+        || runner::is_body(function)
+        || function.class().is_none() && function.name().is_some_and(passes_on)
+}
