@@ -142,6 +142,7 @@ extern "C" fn spindle_minit(_: i32, _: i32) -> sys::zend_result {
     syntax::install();
     linking::install();
     interposition::module_starts();
+    hooks::install_early();
     part::module_starts();
     sys::SUCCESS
 }

@@ -44,6 +44,8 @@ static COMPILE_FILE_HOOK: Hook<CompileFile> = Hook::new(&COMPILE_FILE, compile_f
 static COMPILE_STRING_HOOK: Hook<CompileString> = Hook::new(&COMPILE_STRING, compile_string);
 static EXECUTE_HOOK: Hook<ExecuteEx> = Hook::new(&EXECUTE_EX, execute_script);
 static INTERRUPT_HOOK: Hook<Interrupt> = Hook::new(&INTERRUPT, interrupt);
+/// What code calls that opcache's JIT has compiled: it remembers what was there when PHP started.
+static EARLY_INTERRUPT_HOOK: Hook<Interrupt> = Hook::new(&INTERRUPT, interrupt_early);
 static COLLECT_HOOK: Hook<CollectCycles> = Hook::new(&COLLECT_CYCLES, collect);
 
 /// Set while the hooks are installed. They are not installed again if other code wraps them later.
@@ -61,6 +63,11 @@ struct TopLevel {
 
 static TOP_LEVEL: PhpStatic<TopLevel> =
     PhpStatic::new(TopLevel { end: Cell::new(End::Last), has_begun: Cell::new(false), files: Cell::new(0) });
+
+/// Installs the hook that has to be there when opcache starts. At module start.
+pub fn install_early() {
+    EARLY_INTERRUPT_HOOK.install();
+}
 
 /// Installs the hooks. At the first request start: after all extensions have installed theirs.
 pub fn install() {
@@ -88,6 +95,7 @@ pub fn remove() {
         COLLECT_HOOK.remove();
         loading::remove();
     }
+    EARLY_INTERRUPT_HOOK.remove();
 }
 
 extern "C" fn compile_file(file: SourceFile<'_>, kind: c_int) -> Option<Function> {
@@ -242,6 +250,20 @@ extern "C" fn collect() -> c_int {
 }
 
 extern "C" fn interrupt(frame: Option<Frame>) {
+    serve_interrupt(frame, INTERRUPT_HOOK.original());
+}
+
+/// Is called by compiled code directly; otherwise by [`interrupt`], as the original or by it, and then switches are forbidden.
+extern "C" fn interrupt_early(frame: Option<Frame>) {
+    let original = EARLY_INTERRUPT_HOOK.original();
+    if scheduler::existing().is_some_and(|rt| rt.can_switch()) {
+        serve_interrupt(frame, original);
+    } else if let Some(original) = original {
+        original(frame);
+    }
+}
+
+fn serve_interrupt(frame: Option<Frame>, original: Option<Interrupt>) {
     if let Some(frame) = frame {
         frame.allow_throw();
     }
@@ -254,7 +276,7 @@ extern "C" fn interrupt(frame: Option<Frame>) {
             return;
         }
     }
-    if let Some(original) = INTERRUPT_HOOK.original() {
+    if let Some(original) = original {
         // PHP blocks switches of its own fibers in signal handlers, too: calls there are made in place.
         let run = || gate::without_switch(|| original(frame));
         if scheduler::existing().is_some() { exception::put_aside_in_interrupt(run) } else { run() }

@@ -102,8 +102,14 @@ pub fn watch(limit: u64, checks: Checks) {
     check_within(limit);
 }
 
-/// Has PHP code interrupted at intervals.
+/// Has PHP code interrupted at intervals, if it may be.
 fn tick() {
+    if settings::jit_compiles_functions() {
+        let text =
+            c"With opcache.jit=function code that computes has no time limit of a request and no time slices: PHP's \
+            compiled loops lose count when they are interrupted. Set opcache.jit=tracing";
+        return engine::warn_at(None, 0, text);
+    }
     if STATE.ticks.borrow().is_none() {
         let board = Arc::<Board>::default();
         let mut ending = Ending::new(Arc::clone(&board));

@@ -132,7 +132,8 @@ fn finish_run(rt: &'static Runtime) {
         return resume();
     }
     let limit = limit_ms() as u64 * 1_000_000;
-    match Watchdog::start(limit, PhpThread { context: stacks::running_at() }) {
+    let subject = PhpThread { context: stacks::running_at(), may_be_interrupted: !settings::jit_compiles_functions() };
+    match Watchdog::start(limit, subject) {
         Ok(watchdog) => {
             watchdog.begin();
             WATCH.watchdog.replace(Some(watchdog));
@@ -271,13 +272,17 @@ pub(super) fn in_what(place: &Place, native: &Native) -> String {
 /// unmapped meanwhile causes no fault.
 struct PhpThread {
     context: usize,
+    /// Otherwise its place is what is seen from outside.
+    may_be_interrupted: bool,
 }
 
 impl Subject for PhpThread {
     type Place = Place;
 
     fn ask(&self) {
-        engine::request_interrupt(); // an atomic flag, made to be set from other threads
+        if self.may_be_interrupted {
+            engine::request_interrupt(); // an atomic flag, made to be set from other threads
+        }
     }
 
     fn inspect(&self) -> Place {
