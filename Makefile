@@ -66,8 +66,9 @@ dev: rust ## a debug build, and phpt tests with it: TESTS=tests/phpt/scope
 
 # Makes libc calls fail, for the tests.
 .PHONY: build-faults
-build-faults: build
+build-faults: rust
 	$(CARGO) build --release -p spindle-faults
+	@mkdir -p build
 	@cp $(TARGET)/release/libspindle_faults.so build/faults.so.new && mv build/faults.so.new build/faults.so
 
 .PHONY: rust

@@ -6,44 +6,44 @@
 
 use std::{
     fmt, fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read},
     path::Path,
     process::{Command, Stdio},
+    thread,
 };
 
 /// How the line of a skipped test begins.
 const SKIPPED: &[&str] = &["SKIPPED: ", "XFAILED: ", "skip ", "not run: ", "known difference: ", "unstable: "];
 
 /// Runs the command of a suite, and hands on its lines. Returns how it has ended if it has passed.
-pub fn run(root: &Path, suite: &str, command: &mut Command, out: &mut dyn Write) -> Option<Closing> {
+pub fn run(root: &Path, suite: &str, command: &mut Command, print: &(dyn Fn(&[u8]) + Sync)) -> Option<Closing> {
     let list = fs::read_to_string(root.join("tests/may-skip")).unwrap_or_default();
     let mut judge = Judge::new(may_skip(&list, suite));
-    let succeeded = match command.stdout(Stdio::piped()).spawn() {
+    let succeeded = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
         Ok(mut child) => {
-            let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-            for line in output.split(b'\n') {
-                let Ok(line) = line else { break };
-                print(out, judge.read(line));
-            }
+            let errors = child.stderr.take().expect("the errors are a pipe");
+            thread::scope(|scope| {
+                scope.spawn(|| lines(errors).for_each(|line| print(&line)));
+                for line in lines(child.stdout.take().expect("the output is a pipe")) {
+                    judge.read(line).iter().for_each(|line| print(line));
+                }
+            });
             child.wait().is_ok_and(|status| status.success())
         }
         Err(error) => {
-            print(out, [format!("{}: {error}", command.get_program().display()).into_bytes()]);
+            print(format!("{}: {error}", command.get_program().display()).as_bytes());
             false
         }
     };
     let (complaints, closing) = judge.end(succeeded);
-    print(out, complaints.into_iter().map(String::into_bytes));
-    print(out, [closing.to_string().into_bytes()]);
+    for line in complaints.iter().chain([&closing.to_string()]) {
+        print(line.as_bytes());
+    }
     (succeeded && closing.failed == 0).then_some(closing)
 }
 
-fn print(out: &mut dyn Write, lines: impl IntoIterator<Item = Vec<u8>>) {
-    for mut line in lines {
-        line.push(b'\n');
-        // Who reads this may have gone; the status is the result.
-        let _ = out.write_all(&line).and_then(|()| out.flush());
-    }
+fn lines(pipe: impl Read) -> impl Iterator<Item = Vec<u8>> {
+    BufReader::new(pipe).split(b'\n').map_while(Result::ok)
 }
 
 /// Returns the patterns of a list that are for this suite. A line is `SUITE[,SUITE...]: PATTERN # REASON`.

@@ -11,8 +11,10 @@ pub struct Suite {
     pub daily: Option<&'static str>,
     /// Its options where there is time, if it has more to tell then.
     pub nightly: Option<&'static str>,
-    /// Makes what it needs: is run once, before all suites.
-    pub needs: &'static str,
+    /// Make what it needs: each is run once, before all suites.
+    pub needs: &'static [&'static str],
+    /// The variable of the environment that leaves some of its cases out, if there is one.
+    pub narrowed_by: &'static str,
     /// Whether none is to run beside it: it has two jobs of its own, or limits of time.
     pub alone: bool,
     /// Prints the names of its cases.
@@ -25,7 +27,7 @@ pub const SUITES: &[Suite] = &[
         name: "rust",
         tells: "the Rust tests, in and beside the crates: time as a number, hooks against the originals, the patcher on C fixtures",
         run: "PROPTEST_RNG_SEED=$SEED bash tests/rust.bash \"${@:---workspace}\"",
-        needs: "",
+        needs: &[],
         alone: true,
         cases: "$CARGO nextest list --cargo-quiet --workspace",
         ..DAILY
@@ -34,7 +36,7 @@ pub const SUITES: &[Suite] = &[
         name: "loom",
         tells: "every interleaving of the structures that threads share",
         run: "RUSTFLAGS='--cfg loom' bash tests/rust.bash -p spindle-inbox --release --target-dir \"$TARGET/loom\" \"$@\"",
-        needs: "",
+        needs: &[],
         alone: true,
         cases: "RUSTFLAGS='--cfg loom' $CARGO nextest list --cargo-quiet -p spindle-inbox --release --target-dir \"$TARGET/loom\"",
         ..DAILY
@@ -53,7 +55,7 @@ pub const SUITES: &[Suite] = &[
         // By itself it has other features, and what the Rust tests have compiled would be compiled once more.
         run: "$CARGO build --workspace
             SPINDLE_EXTENSION=$TARGET/debug/libspindle_embedding.so tests/run-phpt \"${@:-tests/embedding}\"",
-        needs: "",
+        needs: &[],
         alone: true,
         cases: "phpt tests/embedding",
         ..DAILY
@@ -87,7 +89,7 @@ pub const SUITES: &[Suite] = &[
         name: "matrix-itself",
         tells: "does the suite `matrix` fail where it should, with shims that are wrong?",
         run: "tests/extensions/run --matrix-itself \"$@\"",
-        needs: "",
+        needs: &[],
         cases: "ls tests/ext-matrix/selftest/cases",
         ..DAILY
     },
@@ -129,7 +131,7 @@ pub const SUITES: &[Suite] = &[
         tells: "failing libc calls under PHP with real servers, compared with stock PHP",
         run: "tests/faults/run \"$@\"",
         nightly: Some("--all"),
-        needs: "make build-faults",
+        needs: &["make build", "make build-faults"],
         cases: "ls tests/faults/scenes",
         ..DAILY
     },
@@ -138,7 +140,7 @@ pub const SUITES: &[Suite] = &[
         tells: "random coroutines, cancellations, scheduling and faults, by seed",
         run: "tests/faults/run --chaos --seed $SEED \"$@\"",
         nightly: Some("--minutes 30"),
-        needs: "make build-faults",
+        needs: &["make build", "make build-faults"],
         cases: "sed '/^#/d; /^$/d' tests/chaos/seeds",
         ..DAILY
     },
@@ -155,7 +157,7 @@ pub const SUITES: &[Suite] = &[
         name: "syntax",
         tells: "the lexer and the rewriter against PHP's own lexer and 20,000 real sources",
         run: "tests/php-src/run --syntax \"$@\"",
-        needs: "",
+        needs: &[],
         cases: "ls tests/syntax/probes; echo 'sources of PHP and of applications, which are fetched'",
         ..DAILY
     },
@@ -282,7 +284,7 @@ pub const SUITES: &[Suite] = &[
         name: "asan",
         tells: "the phpt tests with Spindle built for AddressSanitizer",
         run: "tests/run-phpt --asan \"$@\"",
-        needs: "",
+        needs: &[],
         cases: "phpt tests/phpt",
         ..NIGHTLY
     },
@@ -290,7 +292,7 @@ pub const SUITES: &[Suite] = &[
         name: "mutations",
         tells: "each rule disabled in turn: which test notices? An hour or two",
         run: "tests/mutations/run \"$@\"",
-        needs: "",
+        needs: &[],
         cases: "tests/mutations/run --list",
         ..NIGHTLY
     },
@@ -298,7 +300,8 @@ pub const SUITES: &[Suite] = &[
         name: "ports",
         tells: "other versions of PHP, other processors and Alpine, in roots that it makes; one: PORTS=php-8.4. Hours, and root",
         run: "tests/ports/run \"$@\"",
-        needs: "",
+        needs: &[],
+        narrowed_by: "PORTS",
         cases: "sed -n 's/^\\([a-z][^ ]*\\) .*/\\1/p' tests/ports/table",
         ..NIGHTLY
     },
@@ -311,7 +314,8 @@ const DAILY: Suite = Suite {
     run: "",
     daily: Some(""),
     nightly: None,
-    needs: "make build",
+    needs: &["make build"],
+    narrowed_by: "",
     alone: false,
     cases: "",
 };

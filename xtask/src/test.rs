@@ -4,9 +4,11 @@ use std::{
     collections::HashMap,
     env, fs,
     io::{self, Write},
+    mem,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
-    sync::Mutex,
+    process::{self, Command, ExitCode},
+    ptr,
+    sync::{Mutex, MutexGuard},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -100,6 +102,43 @@ struct Door<'a> {
     made: HashMap<&'static str, bool>,
 }
 
+/// What suites that run beside others have told: it is printed as a whole when one has ended, so that it can be read, or when
+/// the door is closed by a signal.
+static REPORTS: Mutex<Vec<(&str, Vec<u8>)>> = Mutex::new(Vec::new());
+
+fn reports() -> MutexGuard<'static, Vec<(&'static str, Vec<u8>)>> {
+    REPORTS.lock().expect("nothing panics that holds it")
+}
+
+fn print(text: &[u8]) {
+    // Who reads this may have gone; the status is the result.
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text).and_then(|()| out.flush());
+}
+
+/// Has the signals that end a run print the reports of the suites that have not ended.
+fn print_reports_at_signals() {
+    // SAFETY: it is plain data, for which zeroes are a value.
+    let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the pointer is to a set that was zeroed, which is the empty one.
+        unsafe { libc::sigaddset(&raw mut signals, signal) };
+    }
+    // SAFETY: the pointers are to a set, and null where nothing is asked for. No other thread runs yet. Commands begin with an
+    // empty mask, which std sees to.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, ptr::null_mut()) };
+    thread::spawn(move || {
+        let mut signal = 0;
+        // SAFETY: both pointers are to values that live until it returns.
+        unsafe { libc::sigwait(&raw const signals, &raw mut signal) };
+        for (name, report) in reports().iter() {
+            print(report);
+            print(format!("FAILED: {name} was running when signal {signal} came\n").as_bytes());
+        }
+        process::exit(128 + signal);
+    });
+}
+
 impl Door<'_> {
     /// Returns the command that runs a text of bash.
     fn bash(&self, text: &str) -> Command {
@@ -145,22 +184,27 @@ impl Door<'_> {
     /// Runs suites, also after one that has failed, so that one run tells all: first those that are to have the machine to
     /// themselves, then the others, three at a time.
     fn run_all(mut self, suites: Vec<&'static Suite>, all: bool) -> ExitCode {
-        for suite in &suites {
-            self.make(suite.needs);
+        print_reports_at_signals();
+        for needs in suites.iter().flat_map(|suite| suite.needs) {
+            self.make(needs);
         }
         let (alone, beside): (Vec<&Suite>, Vec<&Suite>) =
             suites.iter().copied().partition(|suite| suite.alone || suites.len() == 1);
-        let mut results: Vec<_> =
-            alone.into_iter().map(|suite| (suite.name, self.run_one(suite, false, &mut io::stdout()))).collect();
+        let mut results: Vec<_> = alone.into_iter().map(|suite| (suite.name, self.run_one(suite, &print))).collect();
         let waiting = Mutex::new(beside.into_iter());
         let next = || waiting.lock().expect("no lane panics").next();
         let lane = || {
             let mut results = Vec::new();
             while let Some(suite) = next() {
-                // As a whole when it has ended, so that it can be read.
-                let mut report = Vec::new();
-                results.push((suite.name, self.run_one(suite, true, &mut report)));
-                let _ = io::stdout().lock().write_all(&report);
+                print(format!("-- {} begins\n", suite.name).as_bytes()); // it may be what hangs
+                reports().push((suite.name, Vec::new()));
+                let add = |text: &[u8]| {
+                    if let Some(report) = reports().iter_mut().find(|report| report.0 == suite.name) {
+                        report.1.extend(text);
+                    }
+                };
+                results.push((suite.name, self.run_one(suite, &add)));
+                reports().extract_if(.., |report| report.0 == suite.name).for_each(|report| print(&report.1));
             }
             results
         };
@@ -189,17 +233,13 @@ impl Door<'_> {
     }
 
     /// Returns `true` if the suite has passed, and how long it took. What it needs has been made.
-    fn run_one(&self, suite: &'static Suite, beside: bool, out: &mut dyn Write) -> (bool, Duration) {
+    fn run_one(&self, suite: &'static Suite, print: &(dyn Fn(&[u8]) + Sync)) -> (bool, Duration) {
         let start = Instant::now();
-        if beside {
-            println!("-- {} begins", suite.name); // it may be what hangs
-        }
-        let _ = writeln!(out, "== {}: {}", suite.name, suite.tells);
-        let run = if self.made.get(suite.needs) != Some(&false) {
-            suite.run.to_owned()
-        } else {
-            format!("echo 'FAILED: {}'; echo '0 passed, 1 failed'; exit 1", suite.needs)
-        };
+        let line = |line: &[u8]| print(&[line, b"\n"].concat());
+        line(format!("== {}: {}", suite.name, suite.tells).as_bytes());
+        let missing = suite.needs.iter().find(|needs| self.made.get(*needs) == Some(&false));
+        let run = missing
+            .map_or(suite.run.to_owned(), |needs| format!("echo 'FAILED: {needs}'; echo '0 passed, 1 failed'; exit 1"));
         let own = suite.options(self.nightly || suite.daily.is_none()).filter(|_| self.options.is_none());
         let own = own.unwrap_or_default();
         let shell = if self.stall {
@@ -211,9 +251,10 @@ impl Door<'_> {
         };
         let mut command = self.prepared(shell, &format!("set -- {own} \"$@\"\n{run}"));
         command.args(self.options.unwrap_or_default());
-        let closing = judge::run(self.root, suite.name, &mut command, out);
+        let closing = judge::run(self.root, suite.name, &mut command, &line);
+        let is_whole = self.options.is_none() && env::var_os(suite.narrowed_by).is_none_or(|value| value.is_empty());
         if let Some(closing) = &closing
-            && self.options.is_none()
+            && is_whole
             && suite.nightly == Some(own)
         {
             self.record(suite, &closing.to_string());
@@ -221,9 +262,13 @@ impl Door<'_> {
         (closing.is_some(), start.elapsed())
     }
 
-    /// Makes what a suite needs, once. A module that SPINDLE_EXTENSION names is there.
+    /// Makes what suites need, once. A module that the environment names is there.
     fn make(&mut self, needs: &'static str) {
-        let is_there = needs.is_empty() || (needs.starts_with("make ") && env::var_os("SPINDLE_EXTENSION").is_some());
+        let is_there = match needs {
+            "make build" => env::var_os("SPINDLE_EXTENSION").is_some(),
+            "make build-faults" => env::var_os("SPINDLE_FAULTS_MODULE").is_some(),
+            _ => false,
+        };
         if !is_there && !self.made.contains_key(needs) {
             let made = self.bash(needs).status().is_ok_and(|status| status.success());
             self.made.insert(needs, made);
