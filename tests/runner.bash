@@ -94,7 +94,7 @@ alone() { # SECONDS COMMAND...
 #   // needs: peer NAME         servers, as scripts/servers names them; one that does not start is a failure
 #   // needs: ext:NAME          other extensions; one that is there but not enabled is loaded, else the case is skipped
 #   // needs: file:PATH dns     what may be missing, too: a file, a name server of its own
-#   // needs: stdin             its standard input gets lines now and then
+#   // stdin: N                 its standard input has N lines, each 50 ms after the one before was read
 #   // ini: NAME=VALUE          for what ini_set() may not set
 #   // limit: SECONDS           after which the process is killed, where its suite has no limit of its own
 header() { sed -n "s,^// $2: *,,p" "$1"; } # FILE NAME

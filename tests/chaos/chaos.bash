@@ -27,7 +27,7 @@ find_extension
 find_faults
 work_with_servers chaos
 start_all postgres mariadb redis peer
-export MATRIX_MODE=async MATRIX_TMP=$work/tmp MATRIX_OUT=/dev/null
+export MATRIX_TMP=$work/tmp
 
 # What a program may not see; each call fails so now and then.
 shorts=$(printf '%s:30%%=short,' read write readv writev pread pwrite preadv preadv2 pwritev pwritev2 recv recvfrom send sendto)

@@ -11,7 +11,7 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../ext-matrix/lib.php';
+require __DIR__ . '/../extensions/lib.php';
 require __DIR__ . '/../ext-matrix/kinds.php';
 require __DIR__ . '/../faults/lib.php';
 

@@ -3,7 +3,7 @@
  * For extensions that nobody has said anything of, which take turns: whatever of them takes a text asks an object for it, and
  * that is suspended. It throws in the end, so that nothing is done with it.
  */
-namespace Extensions;
+namespace Matrix;
 
 final class NoText
 {

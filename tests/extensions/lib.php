@@ -1,633 +1,525 @@
 <?php
 /*
- * The harness of this suite. A case is a file of cases/, which is run by worker.php and calls
+ * The harness of all that is done in coroutines and compared with stock PHP. worker.php runs a case file, which declares checks:
  *
- *   check($name, $work, $make, ...)
+ *   matrix($name, $work)      n copies of one work: one after another on stock PHP, all at once as coroutines
+ *   scenario($name, $body)    one piece of work with an inner structure of its own
+ *   check($name, $work, $make)   two flows in one call of an extension (flows.php)
+ *   cancelled($name, $work)   only with coroutines: the work is cancelled in the middle
+ *   after_cancellation($name, $make, $slow, $ask)   only with coroutines: the handle of a work that was cancelled
+ *   with_coroutines($name, $body)   only with coroutines: anything else
  *
- * `$work($object, $n)` is what each of two flows does (`$n` is 1 and 2), `$make()` makes what it does that with. It is done
- * with one object for both and with an object for each; without `$make` there is none. On stock PHP the flows run one after
- * the other, in both orders; with Spindle they are two coroutines. Their results, and what `$after($object)` says of an
- * object that both have used, must be those of one of the orders.
- *
- * A flow that nobody interrupts proves nothing, so it has to be seen suspended inside of the extension, below a call of one
- * of its functions, while the other flow is in the middle of its own work. Callbacks that are to be suspended call `pause()`;
- * whoever waits for I/O is seen by a coroutine that looks at the traces of both.
+ * Works are plain synchronous PHP and never mention Async, so that the stock run is the reference for the answers.
+ * Each check adds lines of JSON to the file MATRIX_OUT; compare.php reads those of a process on stock PHP and of one with the
+ * extension.
  */
-namespace Extensions;
+namespace Matrix;
 
 use Async;
 
-const PATIENCE = 60_000;        // milliseconds until a flow counts as stuck
+const TICK = 5;              // milliseconds between two ticks of the ticker
+const STUCK = 200_000;       // milliseconds after which a coroutine is reported as stuck
 
 \error_reporting(E_ALL);
 \ini_set('display_errors', 'stderr');
-\ini_set('log_errors', '0');
+\set_error_handler(static function (int $level, string $message): bool {
+    if (\error_reporting() & $level) {
+        Check::warned($message);
+    }
+    return true;
+});
 
 function is_async(): bool
 {
-    return \extension_loaded('spindle');
+    return \function_exists('Async\spawn');
 }
 
-/** The two flows of a check. */
-final class Flows
+/** How long a work is to wait, in milliseconds: long with coroutines, where it is proven, short on stock PHP. */
+function ms(int $async = 500): int
 {
-    /** @var array<int, int> flows by the numbers of their coroutines */
-    public static array $of = [];
-    /** @var array<int, bool> */
-    public static array $begun = [];
-    /** @var array<int, bool> */
-    public static array $ended = [];
-    public static int $inside = 0;
-    public static int $pauses = 0;
-    /** @var list<string> functions that one of the two must be in */
-    public static array $functions = [];
-    public static string $extension = '';
-    public static bool $anywhere = false;
+    return is_async() ? $async : \min($async, 20);
+}
 
-    /** Is it the trace of somebody in the middle of what is checked? */
-    public static function are_inside(array $trace): bool
+/** The same in seconds. */
+function seconds(int $async_ms = 500): float
+{
+    return ms($async_ms) / 1000;
+}
+
+/** One check while it runs: what it observed and what was wrong. */
+final class Check
+{
+    private static ?self $current = null;
+
+    public array $problems = [];
+    public array $warnings = [];     // as keys
+    public array $facts = [];
+    public bool $has_orders = false; // the answers are those of several orders, each of which is right
+
+    private static array $seen = []; // as keys: checks of an earlier process, which has ended in one of them
+    private static int $pid;
+
+    /** Has every check of a case run, apart from those that an earlier process has begun. */
+    public static function all(callable $case): void
     {
-        foreach ($trace as $frame) {
-            $name = (isset($frame['class']) ? "$frame[class]::" : '') . $frame['function'];
-            if (self::$functions ? \in_array(\strtolower($name), self::$functions, true) : self::extension_of($name) === self::$extension) {
-                return true;
-            }
+        self::$pid = \getmypid();
+        foreach (\file(env('MATRIX_OUT')) as $line) {
+            self::$seen[\json_decode($line, true)['begins'] ?? ''] = true;
         }
-        return self::$anywhere;
+        $case();
+        self::report(['done' => true]);
     }
 
-    private static function extension_of(string $function): string
+    public static function run(string $name, callable $body): void
     {
-        static $known = [];
-        return $known[$function] ??= (static function () use ($function): string {
-            try {
-                $reflection = \str_contains($function, '::') ? new \ReflectionMethod(...\explode('::', $function)) : new \ReflectionFunction($function);
-                $extension = $reflection->isInternal() ? $reflection->getExtensionName() : false;
-                if ($extension === false && $reflection->isInternal() && $reflection instanceof \ReflectionMethod) {
-                    $extension = $reflection->getDeclaringClass()->getExtensionName();
-                }
-                return \strtolower($extension ?: '-');
-            } catch (\ReflectionException) {
-                return '-';
-            }
-        })();
+        if (isset(self::$seen[$name])) {
+            return;
+        }
+        self::report(['begins' => $name]);
+        $check = self::$current = new self;
+        \fwrite(STDERR, "--- $name\n");
+        $answers = null;
+        $start = \hrtime(true);
+        try {
+            $answers = $body($check);
+        } catch (\Throwable $e) {
+            $check->problem('threw ' . describe($e));
+        }
+        $check->facts += ['wall' => \round((\hrtime(true) - $start) / 1e9, 3)];
+        \ksort($check->warnings);
+        self::report([
+            'name' => $name,
+            'answers' => $answers,
+            'orders' => $check->has_orders,
+            'warnings' => \array_keys($check->warnings),
+            'problems' => $check->problems,
+            'facts' => $check->facts,
+        ]);
+        self::$current = null;
     }
 
-    public static function other_runs(int $n): bool
+    /** Writes a line of what is compared; not in a child that the case has forked. */
+    public static function report(array $line): void
     {
-        return isset(self::$begun[3 - $n]) && !isset(self::$ended[3 - $n]);
+        if (\getmypid() === self::$pid) {
+            $json = \json_encode($line, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
+            \file_put_contents(env('MATRIX_OUT'), "$json\n", FILE_APPEND);
+        }
+    }
+
+    public static function warned(string $message): void
+    {
+        if (self::$current === null) {
+            \fwrite(STDERR, "warning: $message\n");
+        } else {
+            // ports and process ids differ from run to run
+            self::$current->warnings[\preg_replace('/\d+/', '#', $message)] = true;
+        }
+    }
+
+    public function problem(string $text): void
+    {
+        $this->problems[] = $text;
+        \fwrite(STDERR, "problem: $text\n");
+    }
+
+    public static function current(): self
+    {
+        return self::$current;
     }
 }
 
-/** In callbacks: lets the other flow run, at whatever it is. */
-function pause(): void
+function describe(\Throwable $e): string
 {
-    if (!is_async() || !($n = Flows::$of[Async\currentCoroutine()->getId()] ?? 0)) {
-        return;
+    return $e::class . ': ' . $e->getMessage() . ' at ' . \basename($e->getFile()) . ':' . $e->getLine();
+}
+
+/** An assertion inside a work or body; what it says is reported as a problem of the check. */
+function expect(bool $ok, string $problem): void
+{
+    $ok or Check::current()->problem($problem);
+}
+
+/**
+ * $work($i) for $i of 0..$n-1, compared with what stock PHP answers. With coroutines they all run at once, and
+ * $evidence says what has to be seen of it:
+ *
+ *   'wait'    each waits $ms (by ms() or seconds()): all have started before the first ends; a ticker ticks whenever the
+ *             thread sleeps, and nobody sleeps in a call and holds it up for nearly as long as one wait; and between the
+ *             first end and the last lie no more than $spread seconds, counted in ticks, by default half of what lies
+ *             there if one waits after another
+ *   'ticks'   they wait, but may wait for each other: the ticker ticks meanwhile, no long stall
+ *   'switch'  they need not wait long: at least once another one starts before one ends
+ *   'none'    they may never wait at all: only the answers count
+ */
+function matrix(string $name, callable $work, int $n = 20, int $ms = 500, ?float $spread = null, string $evidence = 'wait'): void
+{
+    Check::run($name, static function (Check $check) use ($work, $n, $ms, $spread, $evidence): array {
+        if (!is_async()) {
+            return \array_map($work, \range(0, $n - 1));
+        }
+        $watch = new Watch;
+        $start = \hrtime(true);
+        try {
+            $answers = together($n, static fn(int $i) => $watch->during($work, $i));
+        } finally {
+            $wall = (\hrtime(true) - $start) / 1e9;
+            $watch->stop();
+        }
+
+        $check->facts = ['wall' => \round($wall, 3), 'n' => $n] + $watch->facts();
+        $spread ??= \max($n - 1, 1) * $ms / 2000;
+        if ($evidence === 'wait') {
+            // Where others had the processor meanwhile, the first may end before the last could start.
+            $watch->started_before_first_end === $n || $watch->was_preempted && $watch->started_before_first_end > $n / 2
+                or $check->problem("order: only {$watch->started_before_first_end} of $n had started when the first ended");
+            $passed = ($watch->ticks - $watch->ticks_at_first_end) * TICK / 1000;
+            $passed <= $spread or $check->problem(\sprintf('time: %.3f s in ticks from the first end to the last, more than %.3f s', $passed, $spread));
+        }
+        if ($evidence === 'wait' || $evidence === 'ticks') {
+            $watch->has_waited($check, \intdiv($ms, 8));
+            $watch->stall <= 0.8 * $ms or $check->problem(\sprintf('stall: nothing else ran for %.0f ms', $watch->stall));
+        }
+        if ($evidence === 'switch') {
+            $watch->started_before_first_end > 1 or $watch->overlaps > 0
+                or $check->problem('switch: each one ended before another started');
+        }
+        return $answers;
+    });
+}
+
+/**
+ * $body() is one piece of work which uses beside() for its other side. With coroutines it waits for at least $waits
+ * milliseconds, if that is given, and the ticker ticks meanwhile.
+ */
+function scenario(string $name, callable $body, int $waits = 0): void
+{
+    Check::run($name, static function (Check $check) use ($body, $waits): mixed {
+        if (!is_async()) {
+            return $body();
+        }
+        $watch = new Watch;
+        try {
+            $answer = finished(Async\spawn(static fn() => $watch->during($body)));
+        } finally {
+            $watch->stop();
+        }
+        $check->facts = $watch->facts();
+        $waits === 0 or $watch->has_waited($check, $waits);
+        return $answer;
+    });
+}
+
+/** A check that needs coroutines; on stock PHP it is only named. */
+function with_coroutines(string $name, callable $body): void
+{
+    if (is_async()) {
+        Check::run($name, static function (Check $check) use ($body): void {
+            $body($check);
+        });
+    } else {
+        Check::report(['name' => $name, 'async' => true]);
     }
-    // The other one has all of this time for its own work, or its turn comes after this call.
-    Flows::$inside += (int) (!isset(Flows::$ended[3 - $n]) && Flows::are_inside(\debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS)));
-    while (!isset(Flows::$begun[3 - $n])) {
-        Async\suspend();
-    }
-    for ($i = 1 + Flows::$pauses++ % 3; $i > 0; $i--) {
-        Async\suspend();
+}
+
+/** Lets others run until a coroutine was found waiting at so many turns of the event loop, or has ended. */
+function in_the_middle(Async\Coroutine $coroutine, int $wanted = 20): void
+{
+    for ($turns = 0; $turns < $wanted && !$coroutine->isCompleted(); Async\delay(TICK)) {
+        $turns += (int) $coroutine->isSuspended();
     }
 }
 
 /**
- * @param callable(mixed, int): mixed $work
- * @param string|list<string> $in the functions that are to be seen suspended, if not any of the extension
- * @param bool $anywhere the extension's code is reached by something that is no call, an operator say
- * @param bool $apart no object of both: $make is only to make
- * @param bool $follows the second flow comes when the first one is suspended
+ * Cancels $call($handle) in the middle, and returns the handle, which $make() has made. Where twenty turns take longer than the
+ * call, it has ended before that: then it is another one, after fewer turns, on a handle that is as new.
  */
-function check(string $name, callable $work, ?callable $make = null, ?callable $after = null, string|array $in = [], bool $anywhere = false, bool $apart = false, bool $follows = false): void
+function cut_off(Check $check, callable $make, callable $call): mixed
 {
-    if (\in_array($name, Report::$skipped, true)) {
-        return;
-    }
-    Flows::$functions = \array_map(\strtolower(...), (array) $in);
-    Flows::$anywhere = $anywhere;
-    $make ??= static fn() => null;
-    $after ??= static fn() => null;
-    Report::begins($name);
-    $results = [];
-    if (!is_async()) {
-        foreach ([[1, 2], [2, 1]] as $at => $order) {
-            if (!$apart) {
-                $results['one'][$at] = one_after_the_other($work, [1 => $object = $make(), 2 => $object], $order, $after);
-                unset($object);
-            }
-            $results['two'][$at] = one_after_the_other($work, [1 => $make(), 2 => $make()], $order, static fn() => null);
+    foreach ([20, 10, 5, 2, 1] as $turns) {
+        $handle = null;
+        $handle = $make();
+        $coroutine = Async\spawn($call, $handle);
+        in_the_middle($coroutine, $turns);
+        if (!$coroutine->isCompleted()) {
+            break;
         }
-    } else {
-        if (!$apart) {
-            $results['one'] = together($work, [1 => $object = $make(), 2 => $object], $after, $follows);
-            unset($object);
-        }
-        $results['two'] = together($work, [1 => $make(), 2 => $make()], static fn() => null, $follows);
+        finished($coroutine);
     }
-    Report::ended($name, $results);
+    $coroutine->cancel();
+    try {
+        finished($coroutine);
+        $check->problem('it was not cancelled');
+    } catch (Async\CancellationException) {
+    }
+    return $handle;
 }
 
-function one_after_the_other(callable $work, array $objects, array $order, callable $after): array
+/**
+ * $work() blocks for long. It is cancelled in the middle: the cancellation is thrown out of it within $within
+ * seconds, no descriptor is left, and $fresh(), the same thing in short, gives what it gave before.
+ */
+function cancelled(string $name, callable $work, ?callable $fresh = null, float $within = 60.0): void
 {
-    $results = [];
-    foreach ($order as $n) {
-        $results[$n] = outcome($work, $objects[$n], $n);
-    }
-    \ksort($results);
-    return ['flows' => $results, 'after' => plain($after($objects[1]))];
-}
-
-function together(callable $work, array $objects, callable $after, bool $follows): array
-{
-    Flows::$of = Flows::$begun = Flows::$ended = [];
-    Flows::$inside = 0;
-    $coroutines = [];
-    foreach ([1, 2] as $n) {
-        $coroutines[$n] = Async\spawn(static function () use ($work, $objects, $n, $follows): array {
-            Flows::$of[Async\currentCoroutine()->getId()] = $n;
-            Flows::$begun[$n] = true;
-            while ($follows && $n === 2 && Flows::$inside === 0 && !isset(Flows::$ended[1])) {
-                Async\suspend();
-            }
-            $outcome = outcome($work, $objects[$n], $n);
-            while (!isset(Flows::$begun[3 - $n])) {
-                Async\suspend();
-            }
-            Flows::$ended[$n] = true;
-            return $outcome;
+    with_coroutines($name, static function (Check $check) use ($work, $fresh, $within): void {
+        $before = $fresh === null ? null : finished(Async\spawn($fresh));
+        \gc_collect_cycles();
+        $open = open_descriptors();
+        $reached = false;
+        $coroutine = Async\spawn(static function () use ($work, &$reached): void {
+            $work();
+            $reached = true;
         });
-    }
-    // Sees whoever waits for something else than the other one.
-    $watcher = Async\spawn(static function () use ($coroutines): void {
-        $end = \hrtime(true) + PATIENCE * 1_000_000;
-        while (\count(Flows::$ended) < 2) {
-            foreach ($coroutines as $n => $coroutine) {
-                if (isset(Flows::$begun[$n]) && Flows::other_runs($n) && $coroutine->isSuspended() && !$coroutine->isQueued()) {
-                    $call = $coroutine->getAwaitingInfo()['call'] ?? '';
-                    if ($call !== '' && $call !== 'locked handle' && Flows::are_inside((array) $coroutine->getTrace())) {
-                        Flows::$inside++;
-                    }
-                }
-            }
-            if (\hrtime(true) > $end) {
-                Report::stuck($coroutines);
-            }
-            Async\suspend();
+        in_the_middle($coroutine);
+        $start = \hrtime(true);
+        $coroutine->isCompleted() and $check->problem('it had ended before it could be cancelled');
+        $coroutine->cancel();
+        try {
+            finished($coroutine);
+            $check->problem('await threw nothing');
+        } catch (Async\CancellationException) {
         }
+        $took = (\hrtime(true) - $start) / 1e9;
+        $check->facts['cancelled in'] = \round($took, 3);
+        $took <= $within or $check->problem(\sprintf('the cancellation took %.3f s, more than %.3f s', $took, $within));
+        $reached and $check->problem('the cancelled call returned to its caller');
+        $check->warnings = [];
+        unset($coroutine);
+
+        if ($fresh !== null) {
+            $after = finished(Async\spawn($fresh));
+            $after === $before or $check->problem('afterwards ' . \json_encode($after) . ' instead of ' . \json_encode($before));
+        }
+        no_descriptor_left($check, $open);
     });
-    $results = \array_map(Async\await(...), $coroutines);
-    Async\await($watcher);
-    return ['flows' => $results, 'after' => plain($after($objects[1])), 'inside' => Flows::$inside];
 }
 
-function outcome(callable $work, mixed $object, int $n): array
+/**
+ * What a handle is worth after a call on it was cancelled. $slow($handle) lasts for a second and its answers hold 'WRONG'; in
+ * the middle it is cancelled. Then $ask($handle) is to answer 'right' or to fail, each time: never with what belongs to
+ * the cancelled call.
+ */
+function after_cancellation(string $name, callable $make, callable $slow, callable $ask): void
+{
+    with_coroutines($name, static function (Check $check) use ($make, $slow, $ask): void {
+        $handle = cut_off($check, $make, static fn(mixed $handle) => @$slow($handle));
+        $answers = [];
+        for ($n = 0; $n < 3; $n++) {
+            try {
+                $answer = finished(Async\spawn(static fn() => @$ask($handle)));
+            } catch (\Exception $e) {
+                $answer = $e->getMessage();
+                \str_contains($answer, 'WRONG') and $check->problem("the failure has another's answer: $answer");
+                $answer = false;
+            }
+            $answer === 'right' || $answer === false || $answer === null
+                or $check->problem("call $n got " . \json_encode($answer, JSON_PARTIAL_OUTPUT_ON_ERROR));
+            $answers[] = $answer === 'right' ? 'right' : 'fails';
+        }
+        $check->facts = ['then it' => \implode(', ', $answers)];
+        $check->warnings = [];
+    });
+}
+
+/** Open descriptors of this process: number => what it is. */
+function open_descriptors(): array
+{
+    $open = [];
+    foreach (\scandir('/proc/self/fd') as $fd) {
+        $target = @\readlink("/proc/self/fd/$fd");
+        if ($target !== false && !\str_starts_with($target, '/proc/')) {
+            $open[$fd] = $target;
+        }
+    }
+    return $open;
+}
+
+/** Waits a little for work that finishes behind the scenes; what is open then and was not in $before is a problem. */
+function no_descriptor_left(Check $check, array $before): void
+{
+    \gc_collect_cycles();
+    for ($try = 0; $try < 3000 && \count(open_descriptors()) > \count($before); $try++) {
+        Async\delay(20);
+    }
+    $left = \array_diff_assoc(open_descriptors(), $before);
+    if (\count(open_descriptors()) > \count($before)) {
+        $check->problem('descriptors left open: ' . \json_encode($left, JSON_UNESCAPED_SLASHES));
+    }
+}
+
+/** The result of a coroutine, or its failure; one that does not end is cancelled, which fails the check. */
+function finished(Async\Coroutine $coroutine): mixed
 {
     try {
-        return ['gives' => plain($work($object, $n))];
-    } catch (\Throwable $e) {
-        return ['throws' => \get_class($e) . ': ' . $e->getMessage()];
+        return Async\await($coroutine, Async\timeout(STUCK));
+    } catch (Async\AwaitCancelledException) {
+        $info = \json_encode($coroutine->getAwaitingInfo(), JSON_PARTIAL_OUTPUT_ON_ERROR);
+        $where = $coroutine->getSuspendLocation();
+        $coroutine->cancel();
+        throw new \RuntimeException('a coroutine did not end in ' . STUCK / 1000 . " s; it is suspended at $where, awaiting $info");
     }
 }
 
-/** A value as something that JSON can say exactly. */
-function plain(mixed $value): mixed
+/**
+ * The results of $n coroutines that run at once. When one fails, that is the failure, and the others are ended: nothing of
+ * them disturbs the checks that follow.
+ */
+function together(int $n, callable $work): array
 {
-    return match (true) {
-        \is_array($value) => \array_combine(\array_map(plain(...), \array_keys($value)), \array_map(plain(...), $value)),
-        \is_string($value) => \preg_match('//u', $value) ? $value : 'hex:' . \bin2hex($value),
-        \is_float($value) => "float:$value",
-        \is_object($value) => [\get_class($value) => plain((array) $value)],
-        \is_resource($value) => \get_resource_type($value),
-        default => $value,
+    $coroutines = [];
+    for ($i = 0; $i < $n; $i++) {
+        $coroutines[] = Async\spawn($work, $i);
+    }
+    try {
+        return \array_map(finished(...), $coroutines);
+    } catch (\Throwable $failure) {
+        foreach ($coroutines as $coroutine) {
+            $coroutine->cancel();
+        }
+        foreach ($coroutines as $coroutine) {
+            try {
+                finished($coroutine);
+            } catch (\Throwable) {
+            }
+        }
+        throw $failure;
+    }
+}
+
+/**
+ * The other side of a conversation, beside the caller: a process of its own on stock PHP, a coroutine otherwise.
+ * Returns a function that waits for it and returns its result.
+ */
+function beside(callable $other): callable
+{
+    if (is_async()) {
+        $coroutine = Async\spawn($other);
+        return static fn() => finished($coroutine);
+    }
+    [$ours, $theirs] = \stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    $pid = \pcntl_fork();
+    if ($pid === 0) {
+        try {
+            $result = ['result', $other()];
+        } catch (\Throwable $e) {
+            $result = ['failure', describe($e)];
+        }
+        \fwrite($theirs, \serialize($result));
+        \posix_kill(\getmypid(), SIGKILL); // no destructor may say goodbye on a connection of the parent's
+    }
+    \fclose($theirs);
+    return static function () use ($ours, $pid): mixed {
+        [$kind, $result] = \unserialize(\stream_get_contents($ours));
+        \pcntl_waitpid($pid, $status);
+        return $kind === 'result' ? $result : throw new \RuntimeException("the other side: $result");
     };
 }
 
-/** What has been seen, one line of JSON a check. */
-final class Report
+/** Sees what happens while works run: a coroutine that ticks, and the order of starts and ends. */
+final class Watch
 {
-    /** @var list<string> */
-    public static array $skipped = [];
-    private static int $pid;
+    public int $ticks = 0;
+    public int $ticks_at_first_end = 0;
+    public float $stall = 0;                    // milliseconds, the longest sleep without a tick
+    private float $slept = 0;                   // milliseconds, of all sleeps
+    private float $ran = 0;                     // milliseconds in which a work was in the middle
+    private float $since = 0;
+    public int $started_before_first_end = 0;
+    public int $overlaps = 0;                   // starts while another one was in the middle
+    public bool $was_preempted = false;         // before the first end
 
-    public static function open(): void
+    private int $running = 0;
+    private bool $ended = false;
+    private bool $stopped = false;
+    private array $last;
+    private ?array $first = null;
+    private Async\Coroutine $ticker;
+
+    public function __construct()
     {
-        self::$pid = \getmypid();
-        // The first coroutine of a process takes its time.
-        is_async() && Async\await(Async\spawn(static fn() => null));
-        self::$skipped = \array_filter(\explode("\n", (string) @\file_get_contents(\getenv('EXTENSIONS_OUT') . '.skip')));
+        $this->last = self::now();
+        $this->ticker = Async\spawn(function (): void {
+            while (!$this->stopped) {
+                Async\delay(TICK);
+                if ($this->running > 0) {
+                    $this->ticks++;
+                    $this->look();
+                }
+            }
+        });
     }
 
-    public static function begins(string $name): void
+    public function during(callable $work, mixed ...$arguments): mixed
     {
-        self::add(['begins' => $name]);
-    }
-
-    public static function ended(string $name, array $results): void
-    {
-        if (\getmypid() === self::$pid) {
-            self::add(['check' => $name, 'results' => $results]);
+        if ($this->running++ > 0) {
+            $this->overlaps++;
+        } else {
+            $this->since = \hrtime(true) / 1e6;
+            $this->last = self::now();
+            $this->first ??= $this->last;
         }
-    }
-
-    public static function stuck(array $coroutines): never
-    {
-        $say = static fn($c) => $c->isCompleted() ? 'ended' : \json_encode($c->getAwaitingInfo(), JSON_PARTIAL_OUTPUT_ON_ERROR | JSON_UNESCAPED_SLASHES);
-        self::add(['stuck' => \array_map($say, $coroutines)]);
-        \posix_kill(\getmypid(), SIGKILL);
-        exit;
-    }
-
-    public static function all_done(): void
-    {
-        self::add(['done' => true]);
-    }
-
-    private static function add(array $line): void
-    {
-        \file_put_contents(\getenv('EXTENSIONS_OUT'), \json_encode($line, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n", FILE_APPEND);
-    }
-}
-
-// --- what callbacks are made of ------------------------------------------------------------------------------------------
-
-/** A text that takes its time. */
-final class Text
-{
-    public function __construct(public readonly string $text) {}
-
-    public function __toString(): string
-    {
-        pause();
-        return $this->text;
-    }
-}
-
-function text(string|int $text): Text
-{
-    return new Text((string) $text);
-}
-
-/** @return list<Text> */
-function texts(string|int ...$texts): array
-{
-    return \array_map(text(...), $texts);
-}
-
-/** Compares as <=> does, and takes its time. */
-function compare(mixed $a, mixed $b): int
-{
-    pause();
-    return $a <=> $b;
-}
-
-/** Calls $what with an error handler that takes its time. Returns the result, and what the handler was told. */
-function noisily(callable $what): array
-{
-    $messages = [];
-    \set_error_handler(static function (int $level, string $message) use (&$messages): bool {
-        pause();
-        if (!\preg_match('/^Constant \S+ is deprecated/', $message)) { // PHP says so once for each place
-            $messages[] = without_numbers($message);
-        }
-        return true;
-    });
-    try {
-        $result = $what();
-    } catch (\Throwable $e) {
-        $result = \get_class($e) . ': ' . without_numbers($e->getMessage());
-    } finally {
-        \restore_error_handler();
-    }
-    return [$result, $messages];
-}
-
-/** A message, without the numbers of what cases have made. */
-function without_numbers(string $message): string
-{
-    return \preg_replace('/(slow:\/\/file|OnDem.nd|127\.0\.0\.1:)\d+/', '$1', $message);
-}
-
-/** Calls $what with an output handler that takes its time at each piece of output. Returns the result, and the output. */
-function printed(callable $what): array
-{
-    $output = '';
-    \ob_start(static function (string $text) use (&$output): string {
-        pause();
-        $output .= $text;
-        return '';
-    }, 1);
-    try {
-        $result = $what();
-    } finally {
-        \ob_end_flush();
-    }
-    return [$result, $output];
-}
-
-/** An object that takes its time when it is written down and read back, in the present way. */
-class Bag
-{
-    public function __construct(public mixed $content = null) {}
-
-    public function __serialize(): array
-    {
-        pause();
-        return ['content' => $this->content];
-    }
-
-    public function __unserialize(array $data): void
-    {
-        pause();
-        $this->content = $data['content'];
-    }
-
-    public function __debugInfo(): array
-    {
-        pause();
-        return ['content' => $this->content];
-    }
-}
-
-/** The same in the way of old. */
-class OldBag
-{
-    public function __construct(public mixed $content = null) {}
-
-    public function __sleep(): array
-    {
-        pause();
-        return ['content'];
-    }
-
-    public function __wakeup(): void
-    {
-        pause();
-        $this->content = [$this->content];
-    }
-}
-
-/** Objects in objects, and some things twice. */
-function bags(int $n, string $class = Bag::class): array
-{
-    $inner = new $class("inner $n");
-    return [new $class([$inner, "text $n", $n]), $inner, "between $n", new $class($inner), \str_repeat("long $n ", 20)];
-}
-
-/** Files `slow://NAME` in memory, whose operations take their time and which give a few bytes at once. */
-final class SlowFiles
-{
-    /** @var array<string, string> */
-    public static array $files = [];
-    /** @var resource */
-    public $context;
-    private string $name = '';
-    private int $at = 0;
-    private array $names = [];
-
-    public function stream_open(string $path, string $mode): bool
-    {
-        pause();
-        $this->name = \substr($path, 7);
-        if ($mode[0] === 'r' && !isset(self::$files[$this->name])) {
-            return false;
-        }
-        self::$files[$this->name] = $mode[0] === 'w' ? '' : self::$files[$this->name] ?? '';
-        return true;
-    }
-
-    public function stream_read(int $count): string
-    {
-        pause();
-        $part = \substr(self::$files[$this->name], $this->at, \min($count, \max(7, \intdiv(\strlen(self::$files[$this->name]), 9))));
-        $this->at += \strlen($part);
-        return $part;
-    }
-
-    public function stream_write(string $data): int
-    {
-        pause();
-        self::$files[$this->name] = \substr_replace(self::$files[$this->name], $data, $this->at, \strlen($data));
-        $this->at += \strlen($data);
-        return \strlen($data);
-    }
-
-    public function stream_eof(): bool
-    {
-        return $this->at >= \strlen(self::$files[$this->name]);
-    }
-
-    public function stream_seek(int $offset, int $whence): bool
-    {
-        pause();
-        $this->at = $offset + [SEEK_SET => 0, SEEK_CUR => $this->at, SEEK_END => \strlen(self::$files[$this->name])][$whence];
-        return true;
-    }
-
-    public function stream_tell(): int
-    {
-        return $this->at;
-    }
-
-    public function stream_stat(): array
-    {
-        pause();
-        return ['size' => \strlen(self::$files[$this->name]), 'mode' => 0100644];
-    }
-
-    public function url_stat(string $path): array|false
-    {
-        pause();
-        $file = self::$files[\substr($path, 7)] ?? null;
-        return $file === null ? false : ['size' => \strlen($file), 'mode' => 0100644];
-    }
-
-    public function stream_flush(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function stream_truncate(int $size): bool
-    {
-        pause();
-        self::$files[$this->name] = \substr(self::$files[$this->name], 0, $size);
-        return true;
-    }
-
-    public function stream_set_option(): bool
-    {
-        return false;
-    }
-
-    public function stream_lock(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function stream_metadata(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function stream_close(): void
-    {
-        pause();
-    }
-
-    public function unlink(string $path): bool
-    {
-        pause();
-        unset(self::$files[\substr($path, 7)]);
-        return true;
-    }
-
-    public function rename(string $from, string $to): bool
-    {
-        pause();
-        self::$files[\substr($to, 7)] = self::$files[\substr($from, 7)];
-        unset(self::$files[\substr($from, 7)]);
-        return true;
-    }
-
-    public function mkdir(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function rmdir(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function dir_opendir(string $path): bool
-    {
-        pause();
-        $this->names = ['b' . \substr($path, 7), 'a' . \substr($path, 7), 'c'];
-        return true;
-    }
-
-    public function dir_readdir(): string|false
-    {
-        pause();
-        return \array_shift($this->names) ?? false;
-    }
-
-    public function dir_closedir(): bool
-    {
-        pause();
-        return true;
-    }
-
-    public function dir_rewinddir(): bool
-    {
-        pause();
-        $this->names = ['again'];
-        return true;
-    }
-}
-\stream_wrapper_register('slow', SlowFiles::class);
-
-/** The URL of a slow file with this content. */
-function slow(string $content, string $suffix = ''): string
-{
-    static $count = 0;
-    SlowFiles::$files[$name = 'file' . ++$count . $suffix] = $content;
-    return "slow://$name";
-}
-
-/** The content of a slow file. */
-function written(string $url): string
-{
-    return SlowFiles::$files[\substr($url, 7)];
-}
-
-/** A slow file that is open. */
-function slow_stream(string $content = '', string $mode = 'r+')
-{
-    return \fopen(slow($content), $mode);
-}
-
-/** An iterator that takes its time. */
-final class Items implements \Iterator
-{
-    private int $at = 0;
-
-    public function __construct(private array $items) {}
-
-    public function rewind(): void
-    {
-        pause();
-        $this->at = 0;
-    }
-
-    public function valid(): bool
-    {
-        pause();
-        return $this->at < \count($this->items);
-    }
-
-    public function key(): mixed
-    {
-        pause();
-        return \array_keys($this->items)[$this->at];
-    }
-
-    public function current(): mixed
-    {
-        pause();
-        return \array_values($this->items)[$this->at];
-    }
-
-    public function next(): void
-    {
-        pause();
-        $this->at++;
-    }
-}
-
-/** A path for a scratch file; the suite's temporary folder goes away at its end. */
-function scratch(string $suffix = ''): string
-{
-    static $count = 0;
-    return \getenv('EXTENSIONS_TMP') . '/' . \getmypid() . '-' . ++$count . $suffix;
-}
-
-/** The classes of cases that are loaded on demand, slowly: name => how they are defined. */
-final class OnDemand
-{
-    /** @var array<string, string> */
-    public static array $classes = [];
-
-    public static function load(string $class): void
-    {
-        if (isset(self::$classes[$class])) {
-            pause();
-            if (!\class_exists($class, false)) {
-                eval(self::$classes[$class]);
+        $this->started_before_first_end += $this->ended ? 0 : 1;
+        try {
+            return $work(...$arguments);
+        } finally {
+            if (!$this->ended) {
+                $this->ended = true;
+                $this->ticks_at_first_end = $this->ticks;
+                $this->was_preempted = self::now()[2] > $this->first[2];
+            }
+            if (--$this->running === 0) {
+                $this->look();
+                $this->ran += \hrtime(true) / 1e6 - $this->since;
             }
         }
     }
-}
-\spl_autoload_register(OnDemand::load(...));
 
-/** The name of a new class that is loaded when it is asked for. */
-function on_demand(string $body = '', string $is = ''): string
-{
-    static $count = 0;
-    $name = 'OnDemand' . ++$count;
-    OnDemand::$classes[$name] = "class $name $is { $body }";
-    return $name;
+    private function look(): void
+    {
+        [$before, $slept_before, $lost_before] = $this->last;
+        [$now, $slept, $lost] = $this->last = self::now();
+        // Who was never suspended has not slept; and of how long one was ready that lost the processor, the kernel knows a part.
+        if ($slept > $slept_before && $lost === $lost_before) {
+            $this->stall = \max($this->stall, $now - $before);
+            $this->slept += $now - $before;
+        }
+    }
+
+    /**
+     * The works took as long as they have to; and where the thread slept, it was for the ticker: for no more than some ticks'
+     * time at each of them. A machine with other work gives the thread fewer turns, and then it sleeps less as well.
+     */
+    public function has_waited(Check $check, int $least): void
+    {
+        $this->ran >= $least or $check->problem(\sprintf('ended: after %.0f ms, and they wait for more than %d', $this->ran, $least));
+        ($this->ticks + 1) * TICK * 8 >= $this->slept
+            or $check->problem(\sprintf('ticks: %d while the thread slept for %.0f ms', $this->ticks, $this->slept));
+    }
+
+    /**
+     * Milliseconds that this thread has slept: without those in which it computed, or was ready to and others had the processor. How
+     * often it has given up the processor to sleep, and how often it has lost it to others.
+     */
+    private static function now(): array
+    {
+        [$computed, $ready] = \explode(' ', (string) @\file_get_contents('/proc/thread-self/schedstat')) + [0, 0];
+        \preg_match_all('/ctxt_switches:\s*(\d+)/', (string) @\file_get_contents('/proc/thread-self/status'), $switches);
+        return [(\hrtime(true) - (int) $computed - (int) $ready) / 1e6, (int) ($switches[1][0] ?? \hrtime(true)), (int) ($switches[1][1] ?? 0)];
+    }
+
+    public function stop(): void
+    {
+        $this->stopped = true;
+        Async\await($this->ticker);
+    }
+
+    public function facts(): array
+    {
+        return ['ticks' => $this->ticks, 'stall' => \round($this->stall)];
+    }
 }
 
-// --- servers -----------------------------------------------------------------------------------------------------------------
+// --- where the servers are ---------------------------------------------------------------------------------------------
 
 function env(string $name): string
 {
@@ -635,17 +527,93 @@ function env(string $name): string
     return $value !== false ? $value : throw new \RuntimeException("$name is not set; start the suite by its 'run'");
 }
 
-/** The port of a proxy in front of a server (`needs: peer`): what the server says arrives $ms milliseconds late. */
-function slowed(string $port, int $ms = 20): int
-{
-    $line = \stream_socket_client('tcp://127.0.0.1:' . env('MATRIX_LINE_PORT'));
-    \fwrite($line, "proxy $ms $port\n");
-    return (int) \fgets($line);
-}
-
-/** A name for keys, tables and files on servers, which no other check has. */
-function unique(string $prefix = 'extensions'): string
+/** A name for tables, keys and files which no other check and no earlier run has. */
+function unique(string $prefix = 'matrix'): string
 {
     static $count = 0;
     return $prefix . '_' . \getmypid() . '_' . ++$count;
+}
+
+/** A path for a scratch file, in a folder of this process. */
+function scratch(string $name = 'file', string $suffix = ''): string
+{
+    return env('MATRIX_TMP') . '/' . unique($name) . $suffix;
+}
+
+function http(string $path): string
+{
+    return 'http://127.0.0.1:' . env('MATRIX_HTTP_PORT') . $path;
+}
+
+function https(string $path): string
+{
+    return 'https://localhost:' . env('MATRIX_HTTPS_PORT') . $path;
+}
+
+function pdo_pgsql(): \PDO
+{
+    return new \PDO(env('SPINDLE_PG_DSN'));
+}
+
+function pdo_mysql(array $options = []): \PDO
+{
+    return new \PDO(env('SPINDLE_MYSQL_DSN'), env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD'), $options);
+}
+
+function mysqli(?string $socket = null): \mysqli
+{
+    return new \mysqli(
+        $socket === null ? env('SPINDLE_MYSQL_HOST') : 'localhost', env('SPINDLE_MYSQL_USER'),
+        env('SPINDLE_MYSQL_PASSWORD'), env('SPINDLE_MYSQL_DB'), (int) env('SPINDLE_MYSQL_PORT'), $socket);
+}
+
+function redis(): \Redis
+{
+    $redis = new \Redis;
+    $redis->connect(env('SPINDLE_REDIS_HOST'), (int) env('SPINDLE_REDIS_PORT'));
+    return $redis;
+}
+
+function curl(string $url, array $options = []): \CurlHandle
+{
+    $curl = \curl_init($url);
+    // $options last: what is written to a file or a callback is not returned
+    \curl_setopt_array($curl, \array_replace([CURLOPT_RETURNTRANSFER => true, CURLOPT_CAINFO => env('MATRIX_CERT')], $options));
+    return $curl;
+}
+
+/** A connection to the line server: a line "MS TEXT" is answered by "TEXT" after MS milliseconds. */
+function line_client(string $transport)
+{
+    $address = match ($transport) {
+        'tcp' => 'tcp://127.0.0.1:' . env('MATRIX_LINE_PORT'),
+        'tls' => 'tls://localhost:' . env('MATRIX_TLS_PORT'),
+        'unix' => 'unix://' . env('MATRIX_LINE_SOCKET'),
+    };
+    $context = \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')]]);
+    return \stream_socket_client($address, $code, $message, 10, STREAM_CLIENT_CONNECT, $context);
+}
+
+/** The port of a proxy in front of a server: what the server says arrives $ms milliseconds late. */
+function slowed(string|int $port, int $ms = 20): int
+{
+    \fwrite($line = line_client('tcp'), "proxy $ms $port\n");
+    return (int) \fgets($line);
+}
+
+/** A TCP listener that accepts nothing and whose backlog is full: to connect to it is to wait. */
+final class FullListener
+{
+    public readonly string $address;
+    private array $streams = [];
+
+    public function __construct()
+    {
+        $context = \stream_context_create(['socket' => ['backlog' => 1]]);
+        $server = $this->streams[] = \stream_socket_server('tcp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, $context);
+        $this->address = 'tcp://' . \stream_socket_get_name($server, false);
+        for ($n = 0; $n < 4; $n++) {
+            $this->streams[] = \stream_socket_client($this->address, $code, $message, 0, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT);
+        }
+    }
 }

@@ -2,16 +2,20 @@
 /*
  * Runs one case.
  *
- *   php worker.php CASE
+ *   php worker.php CASE [EXTENSION]
  *
- * EXTENSIONS_OUT names the file for what is seen, EXTENSIONS_TMP a scratch folder.
+ * EXTENSION is what two flows are in at once (flows.php). MATRIX_OUT names the file for what is seen, MATRIX_TMP a scratch folder.
  */
-namespace Extensions;
+namespace Matrix;
+
+use Async;
 
 require __DIR__ . '/lib.php';
 
-Report::open();
-Flows::$extension = \strtolower($argv[2] ?? \basename($argv[1], ".php"));
-Flows::$extension = ['opcache' => 'zend opcache'][Flows::$extension] ?? Flows::$extension; // its name in PHP
-require $argv[1];
-Report::all_done();
+if (isset($argv[2])) {
+    require __DIR__ . '/flows.php';
+    Flows::$extension = ['opcache' => 'zend opcache'][$argv[2]] ?? $argv[2]; // its name in PHP
+    \restore_error_handler(); // a handler is PHP code, in which a call can be suspended
+    is_async() && Async\await(Async\spawn(static fn() => null)); // the first coroutine of a process takes its time
+}
+Check::all(static fn() => require $argv[1]);

@@ -13,7 +13,7 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../ext-matrix/lib.php';
+require __DIR__ . '/../extensions/lib.php';
 require __DIR__ . '/lib.php';
 
 \ini_set('default_socket_timeout', 2);

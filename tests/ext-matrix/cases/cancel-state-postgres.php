@@ -3,8 +3,6 @@
 // The same as cancel-state.php.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 $pg = fn() => \pg_connect(env('SPINDLE_PG_CONNECT'), PGSQL_CONNECT_FORCE_NEW);
 $ask = fn($db) => ($result = \pg_query($db, "select 'right'")) ? \pg_fetch_result($result, 0, 0) : false;
 

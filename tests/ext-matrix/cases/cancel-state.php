@@ -5,7 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/Predis/autoload.php';
 require '/usr/share/php/GuzzleHttp/autoload.php';
 

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 cancelled('pdo-pgsql', fn() => pdo_pgsql()->query('select pg_sleep(20)'), fn() => pdo_pgsql()->query('select 42')->fetchColumn());
 // (pg_connect() itself keeps the last connection)
 $link = \pg_connect(env('SPINDLE_PG_CONNECT'), PGSQL_CONNECT_FORCE_NEW);

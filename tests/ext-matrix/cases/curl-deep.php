@@ -3,8 +3,6 @@
 // cURL beyond single requests: callbacks that block, uploads, TLS, shares, multi handles.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('every callback blocks', function (int $i): array {
     $calls = ['header' => 0, 'write' => 0, 'progress' => 0, 'debug' => 0];
     $block = function (string $which) use (&$calls): void {

@@ -2,8 +2,6 @@
 // needs: peer ext:curl
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('GET', function (int $i): array {
     $curl = curl(http('/' . ms() . "/answer%20$i"));
     return [\curl_exec($curl), \curl_getinfo($curl, CURLINFO_RESPONSE_CODE)];

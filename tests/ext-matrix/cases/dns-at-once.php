@@ -6,8 +6,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 with_coroutines('the buffer of a name that is waited for is not freed for another one', function (Check $check): void {
     $block = fn() => \FFI::new('char[1024]', false, true);
     // Memory of the buffer's size lies between memory that is in use: one that has to grow goes elsewhere.

@@ -3,8 +3,6 @@
 // Names from a name server that takes its time.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 \putenv('RES_OPTIONS=timeout:1 attempts:1');
 
 matrix('gethostbyname', fn(int $i) => \gethostbyname("n$i.w" . ms(300) . '.test'), ms: 300);

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 \putenv('RES_OPTIONS=timeout:5 attempts:1');
 
 /** @return list<array> the entries of getaddrinfo() */

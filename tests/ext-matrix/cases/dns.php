@@ -3,8 +3,6 @@
 // Names. Only those that need no network.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('gethostbyname', fn() => \gethostbyname('localhost'), evidence: 'none');
 matrix('gethostbynamel', fn() => \gethostbynamel('localhost'), evidence: 'none');
 matrix('gethostbyaddr', fn() => \gethostbyaddr('127.0.0.1'), evidence: 'switch');

@@ -2,8 +2,6 @@
 // Files, locks and named pipes.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('write, sync, read', function (int $i): array {
     $file = \fopen($name = scratch(), 'w+');
     $written = \fwrite($file, \str_repeat("content $i ", 20_000));

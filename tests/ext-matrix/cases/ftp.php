@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $late = slowed(env('SPINDLE_FTP_PORT'), is_async() ? 30 : 1);
 
 function ftp(string|int $port, bool $tls = false): \FTP\Connection

@@ -5,7 +5,6 @@ namespace Matrix;
 
 use GuzzleHttp\{Client, Exception\ConnectException, Handler\StreamHandler, HandlerStack, Pool, Promise\Utils, Psr7\Request};
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/GuzzleHttp/autoload.php';
 
 matrix('synchronous', function (int $i): array {

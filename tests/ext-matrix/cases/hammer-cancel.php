@@ -8,8 +8,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 const WORKERS = 20;
 
 /** $make() makes the handle; $ask($handle, $question) answers the question, or throws, or gives false; $gone($handle): is it past using? */

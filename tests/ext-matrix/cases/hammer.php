@@ -8,8 +8,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 const WORKERS = 50;
 
 /** How often each of them asks. */

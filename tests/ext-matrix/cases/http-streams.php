@@ -3,8 +3,6 @@
 // HTTP by PHP's own stream wrappers.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function verified(array $http = [])
 {
     return \stream_context_create(['ssl' => ['cafile' => env('MATRIX_CERT')], 'http' => $http]);

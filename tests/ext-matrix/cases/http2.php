@@ -3,8 +3,6 @@
 // HTTP/2 by cURL, against Apache.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function http2(string $path, array $options = []): \CurlHandle
 {
     return curl('https://localhost:' . env('MATRIX_HTTP2_PORT') . $path, $options + [CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_2TLS]);

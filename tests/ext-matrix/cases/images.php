@@ -3,8 +3,6 @@
 // Drawing computes: it does not give way, and answers as ever, on threads of a library's own too.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('gd', function (int $i): string {
     $image = \imagecreatetruecolor(300, 300);
     \imagefilledellipse($image, 150, 150, 50 + $i, 200, \imagecolorallocate($image, 10 * $i, 100, 200));

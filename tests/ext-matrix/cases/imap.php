@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $late = slowed(env('SPINDLE_IMAP_PORT'), is_async() ? 50 : 1);
 
 function imap(string|int $port, string $box = 'INBOX', int $options = 0, string $user = 'spindle'): \IMAP\Connection

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $works = 6;
 $pgsql = pdo_pgsql();
 $mysql = pdo_mysql([\PDO::ATTR_EMULATE_PREPARES => false]);

@@ -3,8 +3,6 @@
 // mail(), by a program that takes its time.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 // keeps what it gets in a file that is named by the mail's own header, and ends as that header says
 \file_put_contents($program = env('MATRIX_TMP') . '/sendmail', "#!/bin/sh\n" . 'mail=$(cat)
 sleep ' . seconds(300) . '

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $late = slowed(env('SPINDLE_MEMCACHED_PORT'), is_async() ? 100 : 1);
 $prefix = unique('memcached');
 

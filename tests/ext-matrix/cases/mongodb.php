@@ -7,8 +7,6 @@ use MongoDB\Driver\Command;
 use MongoDB\Driver\Exception\ConnectionException;
 use MongoDB\Driver\Manager;
 
-require __DIR__ . '/../lib.php';
-
 $silent = \stream_socket_server('tcp://127.0.0.1:0');
 $nobody = \stream_socket_get_name($silent, false);
 

@@ -3,8 +3,6 @@
 // MariaDB through mysqli, beyond single queries.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('an unbuffered result, row by row', function (int $i): array {
     $db = mysqli();
     $result = $db->query("select seq + $i, sleep(" . seconds(60) . ") from seq_1_to_5", MYSQLI_USE_RESULT);

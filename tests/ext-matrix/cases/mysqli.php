@@ -2,8 +2,6 @@
 // needs: mariadb ext:mysqli
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('query', function (int $i): array {
     return mysqli()->query("select $i * 2 as answer, sleep(" . seconds() . ') as slept')->fetch_all(MYSQLI_ASSOC);
 });

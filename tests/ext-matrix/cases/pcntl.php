@@ -3,8 +3,6 @@
 // fork and wait by hand.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** Forks a child which runs $work and ends with the status that it returns. */
 function forked(callable $work): int
 {

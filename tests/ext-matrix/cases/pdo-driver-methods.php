@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 function with_slow_table(): \PDO
 {
     $db = pdo_pgsql();

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 with_coroutines('a large object beside queries on one connection', function (Check $check): void {
     $content = \str_repeat('0123456789', 100_000);
     for ($round = 0; $round < 3; $round++) {

@@ -3,8 +3,6 @@
 // MariaDB through PDO, beyond single queries.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 foreach (['emulated' => true, 'native' => false] as $how => $emulate) {
     matrix("many prepared statements in one connection, $how", function (int $i) use ($emulate): array {
         $db = pdo_mysql([\PDO::ATTR_EMULATE_PREPARES => $emulate]);

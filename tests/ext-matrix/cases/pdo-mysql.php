@@ -3,8 +3,6 @@
 // MariaDB through PDO (mysqlnd).
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('query', function (int $i): array {
     return pdo_mysql()->query("select $i * 2 as answer, sleep(" . seconds() . ') as slept')->fetchAll(\PDO::FETCH_ASSOC);
 });

@@ -3,8 +3,6 @@
 // PostgreSQL through PDO, beyond single queries.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 foreach (['by the server' => [], 'emulated' => [\PDO::ATTR_EMULATE_PREPARES => true], 'unnamed' => [\PDO::PGSQL_ATTR_DISABLE_PREPARES => true]] as $how => $options) {
     matrix("many prepared statements in one connection, $how", function (int $i) use ($options): array {
         $db = pdo_pgsql();

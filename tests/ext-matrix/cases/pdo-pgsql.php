@@ -3,8 +3,6 @@
 // PostgreSQL through PDO.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('query', function (int $i): array {
     return pdo_pgsql()->query("select $i * 2 as answer from (select pg_sleep(" . seconds() . ')) s')->fetchAll(\PDO::FETCH_ASSOC);
 });

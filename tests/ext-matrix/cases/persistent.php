@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $persistent = [\PDO::ATTR_PERSISTENT => true];
 $kinds = [
     'PDO-pgsql' => [

@@ -3,8 +3,6 @@
 // PostgreSQL through the native functions, beyond single queries.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function pg(string $more = '')
 {
     return \pg_connect(env('SPINDLE_PG_CONNECT') . $more, PGSQL_CONNECT_FORCE_NEW);

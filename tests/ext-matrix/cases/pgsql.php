@@ -3,8 +3,6 @@
 // PostgreSQL through the native functions.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function pg()
 {
     return \pg_connect(env('SPINDLE_PG_CONNECT'), PGSQL_CONNECT_FORCE_NEW);

@@ -3,8 +3,6 @@
 // What a coroutine leaves on its connection, in whatever way it is written, no other coroutine gets.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 use Async;
 
 /** A statement that is no string. */
@@ -40,6 +38,7 @@ function answer(\PDO $db, string $sql): mixed
 }
 
 $leak = unique('leak');
+$key = \crc32($leak);
 $sql = [
     'mysql' => [
         'set up' => [
@@ -85,10 +84,10 @@ $sql = [
             'by a procedure' => ["call {$leak}_p()", "select coalesce(current_setting('spindle.leak', true), '') = ''"],
             'by a block' => ["do \$\$ begin perform set_config('spindle.leak', '1', false); end \$\$", "select coalesce(current_setting('spindle.leak', true), '') = ''"],
             'after a comment' => ["select 1 /* /* */ ' */ ; set spindle.leak = '1' --'", "select coalesce(current_setting('spindle.leak', true), '') = ''"],
-            'a lock' => ["select pg_advisory_lock(4711)", "select count(*) = 0 from pg_locks where locktype = 'advisory'"],
+            'a lock' => ["select pg_advisory_lock($key)", "select count(*) = 0 from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"],
             'of a failed statement' => [
-                "select pg_advisory_lock(4711), 1 / (select count(*) from pg_class where relname = 'none')",
-                "select count(*) = 0 from pg_locks where locktype = 'advisory'",
+                "select pg_advisory_lock($key), 1 / (select count(*) from pg_class where relname = 'none')",
+                "select count(*) = 0 from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()",
             ],
             'a temporary table' => ["create\ttemp\ntable temp_$leak (a int)", "select count(*) from temp_$leak", \PDOException::class],
             'with a comment' => ["create/**/temporary/**/table temp_$leak (a int)", "select count(*) from temp_$leak", \PDOException::class],
@@ -138,15 +137,15 @@ foreach ($sql as $kind => ['set up' => $set_up, 'states' => $states, 'clean up' 
                     $answer = Async\await(Async\spawn(static fn() => answer($db, $question)));
                     $is_right = isset($state[2]) ? $answer === $state[2] : (bool) $answer && $answer !== \PDOException::class;
                 }
-                check($is_right, "$what, by $method(): " . \json_encode($answer));
-                check($db->pool->activeCount() === 0, "$what, by $method(): a connection is held");
+                expect($is_right, "$what, by $method(): " . \json_encode($answer));
+                expect($db->pool->activeCount() === 0, "$what, by $method(): a connection is held");
             }
         }
         // What is in use is not kept for longer than that.
         $own = ['mysql' => 'select connection_id()', 'pgsql' => 'select pg_backend_pid()', 'sqlite' => 'select 1'][$kind];
         $one = Async\await(Async\spawn(static fn() => $db->query($own)->fetchColumn()));
         $two = Async\await(Async\spawn(static fn() => $db->query($own)->fetchColumn()));
-        check($one === $two, 'a query costs a connection');
+        expect($one === $two, 'a query costs a connection');
         foreach ($clean_up as $one) {
             $db->exec($one);
         }

@@ -3,8 +3,6 @@
 // Pooled connections: many coroutines over few, some of which are cancelled in the middle of their calls.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 use Async;
 
 const WORKERS = 200;
@@ -76,12 +74,12 @@ foreach (['pgsql', 'mysql'] as $kind) {
             $committed++;
         });
         $pairs = (int) $db->query("select count(*) from $table where who = -1")->fetchColumn() / 2;
-        check($wrong === 0, "$wrong answers are another one's");
-        check($ended >= WORKERS * 9 / 10, "$ended workers have ended");
-        check(\count($ids) <= CONNECTIONS + WORKERS / 10, \count($ids) . ' connections were opened: more than were cancelled');
+        expect($wrong === 0, "$wrong answers are another one's");
+        expect($ended >= WORKERS * 9 / 10, "$ended workers have ended");
+        expect(\count($ids) <= CONNECTIONS + WORKERS / 10, \count($ids) . ' connections were opened: more than were cancelled');
         // One that is cancelled in commit() does not know whether it was committed.
-        check($pairs >= $committed && $pairs <= $committed + WORKERS / 10, "$pairs transactions instead of $committed");
-        check($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));
+        expect($pairs >= $committed && $pairs <= $committed + WORKERS / 10, "$pairs transactions instead of $committed");
+        expect($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));
         $db->exec("drop table $table");
     });
 }
@@ -111,8 +109,8 @@ foreach (['pgsql', 'mysql'] as $kind) {
                 $wrong += (int) ($db->query("select $i + $more")->fetchColumn() != $i + $more);
             }
         }
-        check($wrong === 0, "$wrong answers are missing or another one's");
-        check($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));
+        expect($wrong === 0, "$wrong answers are missing or another one's");
+        expect($db->pool->activeCount() === 0 && \count($db->pool) <= CONNECTIONS, 'a place was lost: ' . \count($db->pool));
     });
 
     with_coroutines("$kind: a transaction that cannot be begun", static function () use ($kind): void {
@@ -137,18 +135,18 @@ foreach (['pgsql', 'mysql'] as $kind) {
                 } catch (\PDOException) {
                     $begun = null;
                 }
-                check($begun === ($mode === \PDO::ERRMODE_SILENT ? false : null), 'it was begun: ' . \json_encode($begun));
+                expect($begun === ($mode === \PDO::ERRMODE_SILENT ? false : null), 'it was begun: ' . \json_encode($begun));
                 if ($mode === \PDO::ERRMODE_SILENT) {
-                    check(@$db->exec("insert into $table values (1)") === false, 'a statement has run outside of its transaction');
+                    expect(@$db->exec("insert into $table values (1)") === false, 'a statement has run outside of its transaction');
                     try {
-                        check(!@$db->rollBack(), 'it was rolled back');
+                        expect(!@$db->rollBack(), 'it was rolled back');
                     } catch (\PDOException) {
                     }
                 }
-                check($db->exec("insert into $table values (2)") === 1, 'the coroutine has not got another connection');
+                expect($db->exec("insert into $table values (2)") === 1, 'the coroutine has not got another connection');
             }
         }
-        check((int) $admin->query("select sum(a) from $table")->fetchColumn() === 8, 'wrong rows');
+        expect((int) $admin->query("select sum(a) from $table")->fetchColumn() === 8, 'wrong rows');
         $admin->exec("drop table $table");
     });
 
@@ -156,9 +154,9 @@ foreach (['pgsql', 'mysql'] as $kind) {
         $db = pooled_pdo($kind);
         foreach (['commit', 'rollBack'] as $end) {
             $db->exec('begin');
-            check($db->pool->activeCount() === 1, 'the transaction has no connection');
+            expect($db->pool->activeCount() === 1, 'the transaction has no connection');
             $db->$end();
-            check($db->pool->activeCount() === 0, "$end() keeps the connection");
+            expect($db->pool->activeCount() === 0, "$end() keeps the connection");
         }
     });
 }
@@ -185,7 +183,7 @@ with_coroutines('exit() in the middle of a call on a statement', static function
     foreach (['', '1'] as $pooled) {
         \putenv("SPINDLE_POOLED=$pooled");
         \exec(\implode(' ', \array_map(\escapeshellarg(...), $command)) . ' 2>&1', $lines, $status);
-        check($status === 7, "status $status: " . \implode("\n", $lines));
+        expect($status === 7, "status $status: " . \implode("\n", $lines));
     }
 });
 
@@ -217,7 +215,7 @@ with_coroutines('redis: answers and transactions', static function (): void {
         $i % 40 || $redis->blPop(["$key.none.$i"], 1) && $wrong++;
         $redis->del("$key.$i");
     });
-    check($wrong === 0, "$wrong answers are another one's");
-    check($ended >= WORKERS * 9 / 10, "$ended workers have ended");
-    check($redis->pool->activeCount() === 0 && \count($redis->pool) <= CONNECTIONS, 'a place was lost: ' . \count($redis->pool));
+    expect($wrong === 0, "$wrong answers are another one's");
+    expect($ended >= WORKERS * 9 / 10, "$ended workers have ended");
+    expect($redis->pool->activeCount() === 0 && \count($redis->pool) <= CONNECTIONS, 'a place was lost: ' . \count($redis->pool));
 });

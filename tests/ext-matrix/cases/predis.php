@@ -5,7 +5,6 @@ namespace Matrix;
 
 use Predis\{Client, Connection\ConnectionException, Transaction\MultiExec};
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/Predis/autoload.php';
 
 function predis(array $parameters = []): Client

@@ -3,8 +3,6 @@
 // Child processes.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function sleep_command(): string
 {
     return 'sleep ' . seconds();

@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $late = slowed(env('SPINDLE_RABBITMQ_PORT'), is_async() ? 50 : 1);
 
 function rabbit(string|int|null $port = null, array $more = []): \AMQPChannel
@@ -157,8 +155,8 @@ with_coroutines('what needs no answer, beside a consumer', function (): void {
         return [$same->getName(), $same->getChannel() === $channel, $connection->isConnected(), $connection->getHost(), $connection->getVerify(), $channel->isConnected()];
     });
     $answers = finished($other);
-    check($answers === [$name, true, true, '127.0.0.1', true, true], 'other answers: ' . \json_encode($answers));
-    check(!$consumer->isCompleted(), 'the consumer has ended');
+    expect($answers === [$name, true, true, '127.0.0.1', true, true], 'other answers: ' . \json_encode($answers));
+    expect(!$consumer->isCompleted(), 'the consumer has ended');
     // A call with an answer waits for the consumer, and so does another construction of what is in use. What is sent now comes after
     // these, so the end comes by another connection.
     $purging = Async\spawn(function () use ($channel, $name): mixed {
@@ -170,13 +168,13 @@ with_coroutines('what needs no answer, beside a consumer', function (): void {
     in_the_middle($purging);
     in_the_middle($again);
     foreach ([$purging, $again] as $waiting) {
-        check($waiting->getAwaitingInfo()['call'] === 'locked handle', 'does not wait: ' . \json_encode($waiting->getAwaitingInfo()));
+        expect($waiting->getAwaitingInfo()['call'] === 'locked handle', 'does not wait: ' . \json_encode($waiting->getAwaitingInfo()));
     }
     (new \AMQPExchange(rabbit()))->publish('stop', $name);
     finished($consumer);
-    check(finished($purging) !== false, 'not purged');
+    expect(finished($purging) !== false, 'not purged');
     finished($again);
-    check($got === ['one', 'stop'], 'messages: ' . \json_encode($got));
+    expect($got === ['one', 'stop'], 'messages: ' . \json_encode($got));
 });
 
 // --- cancellation ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ use PhpAmqpLib\Connection\AMQPStreamConnection;
 use PhpAmqpLib\Exception\AMQPTimeoutException;
 use PhpAmqpLib\Message\AMQPMessage;
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/PhpAmqpLib/autoload.php';
 
 $late = slowed(env('SPINDLE_RABBITMQ_PORT'), is_async() ? 50 : 1);

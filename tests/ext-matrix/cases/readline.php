@@ -1,12 +1,10 @@
 <?php
-// needs: stdin ext:readline
+// needs: ext:readline
+// stdin: 5
 // readline() on a pipe that is written slowly.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 scenario('five lines', function (): array {
-    reads_stdin();
     $lines = [];
     for ($n = 0; $n < 5; $n++) {
         \readline_add_history($lines[] = \readline());

@@ -3,8 +3,6 @@
 // phpredis beyond single commands.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** Waits on the server, as blPop() would, but also for parts of a second. */
 function pause(\Redis $redis, int $ms): void
 {

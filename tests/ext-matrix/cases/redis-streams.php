@@ -3,8 +3,6 @@
 // Redis by PHP streams, the way Predis and other libraries in plain PHP talk to it.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 final class RawRedis
 {
     private $stream;

@@ -3,8 +3,6 @@
 // Redis through phpredis.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 // phpredis 5 knows only whole seconds for blPop's timeout, the server takes fractions; the code that waits is the same
 function block(\Redis $redis, string $key): mixed
 {

@@ -6,7 +6,6 @@ namespace Matrix;
 use GuzzleHttp\{Client, Pool, Promise\Utils, Psr7\Request};
 use Symfony\Component\HttpClient\{CurlHttpClient, NativeHttpClient};
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/GuzzleHttp/autoload.php';
 require '/usr/share/php/Symfony/Component/HttpClient/autoload.php';
 

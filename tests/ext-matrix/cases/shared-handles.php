@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 $pgsql = pdo_pgsql();
 matrix('one PDO-pgsql connection', function (int $i) use ($pgsql): array {
     return $pgsql->query("select $i * 2, pg_sleep(" . seconds(50) . ')')->fetch(\PDO::FETCH_NUM);

@@ -1,8 +1,6 @@
 <?php
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** What $sleep returned, and that it took its time. */
 function slept(callable $sleep): array
 {

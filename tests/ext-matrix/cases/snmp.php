@@ -3,8 +3,6 @@
 // SNMP, over UDP. The agent is fast; one that never answers makes them wait.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 \snmp_set_valueretrieval(SNMP_VALUE_PLAIN);
 $agent = '127.0.0.1:' . env('SPINDLE_SNMP_PORT');
 

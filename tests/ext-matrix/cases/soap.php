@@ -5,8 +5,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 function soap(string|null $wsdl, array $options = []): \SoapClient
 {
     $options += ['cache_wsdl' => WSDL_CACHE_NONE];

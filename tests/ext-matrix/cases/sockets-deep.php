@@ -3,8 +3,6 @@
 // ext/sockets beyond single calls.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** A socket of this end, and the address of its own. */
 function udp_socket(): array
 {
@@ -58,7 +56,7 @@ matrix('a full queue of Unix datagrams', function (int $i): array {
     $other = beside(function () use ($pair): int {
         \usleep(ms(300) * 1000);
         for ($n = 0; $n < 200; $n++) {
-            \socket_recv($pair[1], $data, 100, 0) === 4 && (int) $data === $n or check(false, "datagram $n is '$data'");
+            \socket_recv($pair[1], $data, 100, 0) === 4 && (int) $data === $n or expect(false, "datagram $n is '$data'");
         }
         return $n;
     });

@@ -3,8 +3,6 @@
 // ext/sockets
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function tcp_socket(): \Socket
 {
     $socket = \socket_create(AF_INET, SOCK_STREAM, SOL_TCP);

@@ -3,8 +3,6 @@
 // SQLite beyond single queries: both extensions, several connections to one database, callbacks that block.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function sqlite(string $file, int $timeout = 20): \PDO
 {
     return new \PDO("sqlite:$file", null, null, [\PDO::ATTR_TIMEOUT => $timeout]);

@@ -3,8 +3,6 @@
 // SQLite: its files, its locks and its mutexes.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function sqlite(string $file, int $timeout = 10): \PDO
 {
     return new \PDO("sqlite:$file", null, null, [\PDO::ATTR_TIMEOUT => $timeout]);

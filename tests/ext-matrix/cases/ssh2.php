@@ -3,8 +3,6 @@
 // SSH through libssh2. What the server says comes late.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 $late = slowed(env('SPINDLE_SSH_PORT'), is_async() ? 30 : 1);
 
 function ssh(string|int $port)

@@ -1,12 +1,9 @@
 <?php
-// needs: stdin
+// stdin: 5
 // Standard input from a pipe that is written slowly.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 scenario('five lines', function (): array {
-    reads_stdin();
     $lines = [\fgets(STDIN)];
     $lines[] = \stream_get_line(STDIN, 100, "\n");
     $lines[] = \fgets(STDIN);

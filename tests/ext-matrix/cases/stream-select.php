@@ -2,8 +2,6 @@
 // needs: peer
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 matrix('several streams', function (int $i): array {
     $streams = ['c' => line_client('tcp'), 'b' => line_client('unix'), 'a' => line_client('tcp')];
     foreach (\array_reverse($streams) as $name => $stream) {

@@ -3,8 +3,6 @@
 // Servers and their clients in one process.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** Serves $clients connections, each in an activity of its own, and sums up what it has read. */
 function serve($server, int $clients, callable $answer): array
 {

@@ -3,8 +3,6 @@
 // Client streams: TCP, Unix and TLS.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 foreach (['tcp', 'unix', 'tls'] as $transport) {
     matrix("$transport: lines", function (int $i) use ($transport): array {
         $stream = line_client($transport);

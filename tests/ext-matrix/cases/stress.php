@@ -6,7 +6,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
 require __DIR__ . '/../kinds.php';
 
 with_coroutines('cancellations', function (Check $check): void {

@@ -6,7 +6,6 @@ namespace Matrix;
 use Symfony\Component\HttpClient\{CurlHttpClient, NativeHttpClient};
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 
-require __DIR__ . '/../lib.php';
 require '/usr/share/php/Symfony/Component/HttpClient/autoload.php';
 
 foreach (['curl' => CurlHttpClient::class, 'native' => NativeHttpClient::class] as $transport => $class) {

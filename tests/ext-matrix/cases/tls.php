@@ -3,8 +3,6 @@
 // TLS by PHP's streams: servers and clients of one process, certificates by name, encryption that begins later.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 /** A certificate that signs itself, for one name: the file with it and its key. */
 function certificate(string $name): string
 {

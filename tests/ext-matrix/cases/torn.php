@@ -6,8 +6,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../lib.php';
-
 /** The answer, or what was wrong. */
 function outcome(callable $call): string
 {

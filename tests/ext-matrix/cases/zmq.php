@@ -3,8 +3,6 @@
 // ZeroMQ: threads of its own do the work, PHP's waits for them on a descriptor.
 namespace Matrix;
 
-require __DIR__ . '/../lib.php';
-
 function zmq(int $type): \ZMQSocket
 {
     static $context;

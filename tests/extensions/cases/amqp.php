@@ -1,6 +1,6 @@
 <?php
 // needs: rabbitmq peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_RABBITMQ_PORT'));
 $connect = static function () use ($late) { $c = new \AMQPConnection(['host' => '127.0.0.1', 'port' => $late, 'login' => 'guest', 'password' => 'guest', 'read_timeout' => 10]); $c->connect(); return new \AMQPChannel($c); };

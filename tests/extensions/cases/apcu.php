@@ -1,6 +1,6 @@
 <?php
 // ini: apc.enable_cli=1
-namespace Extensions;
+namespace Matrix;
 
 check('apcu_store', static fn($_, int $n) => \apcu_store("k$n", bags($n)), null, static fn() => [\apcu_fetch('k1'), \apcu_fetch('k2')], in: 'apcu_store');
 check('apcu_fetch', static function ($_, int $n) { return \apcu_fetch("f$n"); }, static function () { \apcu_store(['f1' => bags(1), 'f2' => bags(2)]); return 0; }, in: 'apcu_fetch');

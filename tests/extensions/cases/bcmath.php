@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('bcadd', static fn($_, int $n) => \bcadd(text("1.$n"), text('2'), 3), in: 'bcadd');
 check('bcpowmod', static fn($_, int $n) => \bcpowmod(text("1$n"), text('2'), text('7')), in: 'bcpowmod');

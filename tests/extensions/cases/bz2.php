@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $bytes = static fn(int $n) => \bzcompress(\str_repeat("text $n", 50));
 check('bzdecompress', static fn($_, int $n) => \bzdecompress(text($bytes($n))), in: 'bzdecompress');

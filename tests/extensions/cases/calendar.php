@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('cal_days_in_month', static fn($_, int $n) => noisily(fn() => \cal_days_in_month(CAL_GREGORIAN, $n + 0.5, 2000)), in: 'cal_days_in_month');
 check('cal_info', static fn($_, int $n) => noisily(fn() => \cal_info($n + 0.5)), in: 'cal_info');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('trigger_error', static fn($_, int $n) => noisily(fn() => \trigger_error("message $n", E_USER_WARNING)), in: 'trigger_error');
 check('class_exists', static fn($_, int $n) => \class_exists(on_demand()), in: 'class_exists');

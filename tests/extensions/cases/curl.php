@@ -1,6 +1,6 @@
 <?php
 // needs: peer
-namespace Extensions;
+namespace Matrix;
 
 $url = static fn(string $path) => 'http://127.0.0.1:' . \getenv('MATRIX_HTTP_PORT') . $path;
 $handle = static function (array $options = []) { $c = \curl_init(); \curl_setopt_array($c, $options + [CURLOPT_RETURNTRANSFER => true]); return $c; };

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('date', static fn($_, int $n) => \date(text('Y-m-d'), 86400 * $n), in: 'date');
 check('strtotime', static fn($_, int $n) => \strtotime(text("2020-01-0$n UTC")), in: 'strtotime');

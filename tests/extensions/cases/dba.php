@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $open = static fn() => \dba_open(scratch(), 'n', 'flatfile');
 check('dba_insert', static fn($d, int $n) => \dba_insert(text("k$n"), text("v$n"), $d), $open, static fn($d) => [\dba_fetch('k1', $d), \dba_fetch('k2', $d)], in: 'dba_insert');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $way = static fn(int $n): callable => static fn($a, $b) => compare($a, $b) * (3 - 2 * $n);
 foreach (['Vector', 'Deque', 'Map', 'Set'] as $class) {

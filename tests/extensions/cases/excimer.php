@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 // It looks at coroutines from outside; what is called of it takes numbers and texts.
 check('ExcimerProfiler::setPeriod', static fn($p, int $n) => noisily(fn() => $p->setPeriod(null)), static fn() => new \ExcimerProfiler, in: 'ExcimerProfiler::setPeriod');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 // The smallest JPEG with a comment and an EXIF block.
 $image = static function (int $n): string {

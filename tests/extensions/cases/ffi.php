@@ -1,6 +1,6 @@
 <?php
 // ini: ffi.enable=1
-namespace Extensions;
+namespace Matrix;
 
 $libc = static fn() => \FFI::cdef('typedef int (*order)(const void *, const void *); void qsort(void *base, size_t n, size_t size, order by); size_t strlen(const char *s); int usleep(unsigned us);', 'libc.so.6');
 check('qsort', static function ($c, int $n) {

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $data = [1 => "\x89PNG\r\n\x1a\n\0\0\0\rIHDR" . \str_repeat("\0", 30), 2 => "%PDF-1.4\nsome text"];
 check('finfo_file', static fn($f, int $n) => \finfo_file($f, slow($data[$n])), static fn() => \finfo_open(FILEINFO_MIME_TYPE), in: 'finfo_file');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $callback = static function ($x) { pause(); return "<$x>"; };
 check('filter_var', static fn($_, int $n) => \filter_var("a$n", FILTER_CALLBACK, ['options' => $callback]), in: 'filter_var');

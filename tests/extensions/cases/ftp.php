@@ -1,6 +1,6 @@
 <?php
 // needs: ftp peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_FTP_PORT'));
 $connect = static function () use ($late) { $f = \ftp_connect('127.0.0.1', $late, 10); \ftp_login($f, 'spindle', env('SPINDLE_FTP_PASSWORD')); \ftp_pasv($f, true); return $f; };

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $image = static function (int $n = 1) { $im = \imagecreatetruecolor(4 * $n, 5); \imagefill($im, 0, 0, 0x123456 * $n); return $im; };
 $size = static fn($im) => $im ? [\imagesx($im), \imagesy($im), \imagecolorat($im, 1, 1)] : $im;

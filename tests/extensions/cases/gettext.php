@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('gettext', static fn($_, int $n) => \gettext(text("text $n")), in: 'gettext');
 check('_', static fn($_, int $n) => \_(text("text $n")), in: '_');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('gmp_add', static fn($a, int $n) => noisily(fn() => (string) \gmp_add($a, \gmp_init($n, 10.5))), static fn() => \gmp_init(5), in: 'gmp_init');
 check('gmp_import', static fn($_, int $n) => (string) \gmp_import(text("ab$n")), in: 'gmp_import');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('hash_update_stream', static fn($context, int $n) => \hash_update_stream($context, slow_stream("text $n")), static fn() => \hash_init('sha256'), static fn($context) => \hash_final($context), in: 'hash_update_stream');
 check('hash_update_file', static fn($context, int $n) => \hash_update_file($context, slow("text $n")), static fn() => \hash_init('sha256'), static fn($context) => \hash_final($context), in: 'hash_update_file');

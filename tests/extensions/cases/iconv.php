@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('iconv', static fn($_, int $n) => noisily(fn() => \iconv("none$n", 'UTF-8', "text $n")), in: 'iconv');
 check('iconv, illegal', static fn($_, int $n) => noisily(fn() => \iconv('UTF-8', 'ASCII', "text $n \u{e9}")), in: 'iconv');

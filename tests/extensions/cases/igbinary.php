@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 foreach ([Bag::class, OldBag::class] as $class) {
     $texts = [1 => \igbinary_serialize(bags(1, $class)), 2 => \igbinary_serialize(bags(2, $class))];

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $image = static function (int $n = 1) { $im = new \Imagick; $im->newImage(4 * $n, 5, 'red'); $im->setImageFormat('png'); return $im; };
 $bytes = [1 => $image(1)->getImageBlob(), 2 => $image(2)->getImageBlob()];

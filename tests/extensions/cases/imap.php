@@ -1,6 +1,6 @@
 <?php
 // needs: imap peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_IMAP_PORT'));
 $server = "{127.0.0.1:$late/imap/notls}";

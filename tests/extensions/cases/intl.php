@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $collator = static fn() => new \Collator('de');
 check('Collator::sort', static function ($c, int $n) { $a = texts("b$n", 'a', "\u{e4}", 'c'); $c->sort($a); return \array_map(strval(...), $a); }, $collator, in: 'Collator::sort');

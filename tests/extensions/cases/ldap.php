@@ -1,6 +1,6 @@
 <?php
 // needs: ldap peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_LDAP_PORT'));
 $connect = static function () use ($late) { $l = \ldap_connect("ldap://127.0.0.1:$late"); \ldap_set_option($l, LDAP_OPT_PROTOCOL_VERSION, 3); \ldap_bind($l, env('SPINDLE_LDAP_USER'), env('SPINDLE_LDAP_PASSWORD')); return $l; };

@@ -1,6 +1,6 @@
 <?php
 // needs: ext:dom
-namespace Extensions;
+namespace Matrix;
 
 check('libxml_set_external_entity_loader', static fn($_, int $n) => \libxml_set_external_entity_loader([on_demand('static function f() {}'), 'f']), in: 'libxml_set_external_entity_loader');
 \libxml_set_external_entity_loader(null);

@@ -1,6 +1,6 @@
 <?php
 // ini: sendmail_path=true
-namespace Extensions;
+namespace Matrix;
 
 check('mb_ereg_replace_callback', static fn($_, int $n) => \mb_ereg_replace_callback([1 => '(\w)o', 2 => '(\w)r'][$n], static function (array $m) { pause(); \mb_ereg('x(y)', 'axy', $inner); return "<$m[1]>"; }, "some words of $n"), in: 'mb_ereg_replace_callback');
 // A pattern is kept for the next call, until it comes with other options.

@@ -1,7 +1,7 @@
 <?php
 // needs: memcached peer
 // needs: ext:igbinary ext:msgpack
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_MEMCACHED_PORT'));
 $connect = static function () use ($late) { $m = new \Memcached; $m->setOptions([\Memcached::OPT_PREFIX_KEY => unique() . '.', \Memcached::OPT_SERIALIZER => \Memcached::SERIALIZER_PHP]); $m->addServer('127.0.0.1', $late); return $m; };

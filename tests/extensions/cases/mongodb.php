@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 final class Stored implements \MongoDB\BSON\Persistable
 {

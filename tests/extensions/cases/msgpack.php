@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 foreach ([Bag::class, OldBag::class] as $class) {
     $texts = [1 => \msgpack_pack(bags(1, $class)), 2 => \msgpack_pack(bags(2, $class))];

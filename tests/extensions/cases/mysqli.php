@@ -1,6 +1,6 @@
 <?php
 // needs: mariadb peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_MYSQL_PORT'));
 $connect = static fn() => new \mysqli(env('SPINDLE_MYSQL_HOST'), env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD'), env('SPINDLE_MYSQL_DB'), $late);

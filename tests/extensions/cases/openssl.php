@@ -1,6 +1,6 @@
 <?php
 // needs: peer
-namespace Extensions;
+namespace Matrix;
 
 // The peer would often have answered before it is waited for.
 $late = slowed(env('MATRIX_TLS_PORT'));

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $child = static function (int $n): int {
     $pid = \pcntl_fork();

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $upper = static function (array $m): string { pause(); \preg_match('/(in)(ner)/', 'some inner text'); return \strtoupper(\end($m)); };
 $many = '/' . \str_repeat('(x?)', 40) . '(\w)\b/';

@@ -1,6 +1,6 @@
 <?php
 // needs: ext:pdo_sqlite
-namespace Extensions;
+namespace Matrix;
 
 final class Row
 {

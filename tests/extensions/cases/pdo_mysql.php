@@ -1,7 +1,7 @@
 <?php
 // needs: mariadb peer
 // needs: ext:pdo
-namespace Extensions;
+namespace Matrix;
 
 $late = \str_replace('port=' . env('SPINDLE_MYSQL_PORT'), 'port=' . slowed(env('SPINDLE_MYSQL_PORT')), env('SPINDLE_MYSQL_DSN'));
 $connect = static fn(array $options = []) => new \PDO($late, env('SPINDLE_MYSQL_USER'), env('SPINDLE_MYSQL_PASSWORD'), $options);

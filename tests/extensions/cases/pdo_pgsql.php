@@ -1,7 +1,7 @@
 <?php
 // needs: postgres peer
 // needs: ext:pdo
-namespace Extensions;
+namespace Matrix;
 
 $late = \str_replace('port=' . env('SPINDLE_PG_PORT'), 'port=' . slowed(env('SPINDLE_PG_PORT')), env('SPINDLE_PG_DSN'));
 $connect = static fn() => new \PDO($late);

@@ -1,6 +1,6 @@
 <?php
 // needs: ext:pdo
-namespace Extensions;
+namespace Matrix;
 
 $db = static function () {
     $db = new \PDO('sqlite::memory:');

@@ -1,6 +1,6 @@
 <?php
 // needs: postgres peer
-namespace Extensions;
+namespace Matrix;
 
 $late = \str_replace('port=' . env('SPINDLE_PG_PORT'), 'port=' . slowed(env('SPINDLE_PG_PORT')), env('SPINDLE_PG_CONNECT'));
 $connect = static fn() => \pg_connect($late, PGSQL_CONNECT_FORCE_NEW);

@@ -1,10 +1,10 @@
 <?php
 // ini: phar.readonly=0
-namespace Extensions;
+namespace Matrix;
 
-$phar = static function () { $phar = new \Phar(scratch('.phar')); $phar['a.txt'] = 'content a'; $phar['b.txt'] = \str_repeat('content b', 5); $phar->setMetadata(bags(1)); return $phar; };
+$phar = static function () { $phar = new \Phar(scratch(suffix: '.phar')); $phar['a.txt'] = 'content a'; $phar['b.txt'] = \str_repeat('content b', 5); $phar->setMetadata(bags(1)); return $phar; };
 check('Phar::buildFromIterator', static function ($phar, int $n) {
-    \file_put_contents($file = scratch('.txt'), "text $n");
+    \file_put_contents($file = scratch(suffix: '.txt'), "text $n");
     return \array_keys($phar->buildFromIterator(new Items(["x$n.txt" => $file, "dir/y$n.txt" => $file])));
 }, $phar, static fn($phar) => \count($phar), in: 'Phar::buildFromIterator');
 check('Phar::buildFromIterator, of streams', static fn($phar, int $n) => \array_keys($phar->buildFromIterator(new Items(["x$n.txt" => slow_stream("text $n")]))), $phar, static fn($phar) => [\file_get_contents($phar['x1.txt']->getPathname()), \file_get_contents($phar['x2.txt']->getPathname())], in: 'Phar::buildFromIterator');

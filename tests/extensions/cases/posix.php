@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('posix_getpwnam', static fn($_, int $n) => \posix_getpwnam(text([1 => 'root', 2 => 'daemon'][$n]))['uid'], in: 'posix_getpwnam');
 check('posix_getgrnam', static fn($_, int $n) => \posix_getgrnam(text('root'))['gid'], in: 'posix_getgrnam');

@@ -1,6 +1,6 @@
 <?php
-// needs: stdin
-namespace Extensions;
+// stdin: 100
+namespace Matrix;
 
 check('readline', static function ($_, int $n) { for ($i = 0; $i < 8; $i++) $all[] = \gettype(\readline()); return $all; }, in: 'readline');
 check('readline_add_history', static fn($_, int $n) => \readline_add_history(text("line $n")), in: 'readline_add_history');

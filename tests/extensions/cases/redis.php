@@ -1,6 +1,6 @@
 <?php
 // needs: redis peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_REDIS_PORT'));
 $connect = static function () use ($late) { $redis = new \Redis; $redis->connect('127.0.0.1', $late); $redis->setOption(\Redis::OPT_PREFIX, unique() . '.'); return $redis; };

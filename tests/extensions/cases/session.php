@@ -1,7 +1,7 @@
 <?php
 // ini: session.use_cookies=0
 // ini: session.cache_limiter=
-namespace Extensions;
+namespace Matrix;
 
 final class SlowSessions implements \SessionHandlerInterface
 {

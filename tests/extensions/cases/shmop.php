@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $memory = static function () {
     $memory = \shmop_open(\random_int(1, 0x7fffffff), 'n', 0600, 100);

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $load = static fn() => \simplexml_load_string('<r><a>1</a><a>2</a></r>');
 check('simplexml_load_file', static fn($_, int $n) => (string) \simplexml_load_file(slow("<r>$n<a/></r>")), in: 'simplexml_load_file');

@@ -1,6 +1,6 @@
 <?php
 // needs: snmp peer
-namespace Extensions;
+namespace Matrix;
 
 \snmp_set_valueretrieval(SNMP_VALUE_PLAIN);
 $silent = \stream_socket_server('udp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND);

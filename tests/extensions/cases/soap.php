@@ -1,6 +1,6 @@
 <?php
 // needs: peer
-namespace Extensions;
+namespace Matrix;
 
 final class Service
 {

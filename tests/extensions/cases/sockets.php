@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $pair = static function () { \socket_create_pair(AF_UNIX, SOCK_STREAM, 0, $pair); return $pair; };
 $fed = static function () use ($pair) { $p = $pair(); $stream = \socket_export_stream($p[1]); $p[2] = \proc_open(['sh', '-c', 'sleep 0.05; printf aaaa; sleep 0.05; printf bbbb'], [1 => $stream], $pipes); return $p; };

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('sodium_crypto_generichash', static fn($_, int $n) => \bin2hex(\sodium_crypto_generichash(text("m$n"), text(''))), in: 'sodium_crypto_generichash');
 check('sodium_crypto_secretbox', static fn($_, int $n) => \sodium_crypto_secretbox_open(text(\sodium_crypto_secretbox(text("m$n"), $nonce = \str_repeat('n', 24), $key = \str_repeat('k', 32))), $nonce, $key), in: ['sodium_crypto_secretbox', 'sodium_crypto_secretbox_open']);

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $db = static function () {
     $db = new \SQLite3(':memory:');

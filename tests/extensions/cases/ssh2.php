@@ -1,6 +1,6 @@
 <?php
 // needs: ssh peer
-namespace Extensions;
+namespace Matrix;
 
 $late = slowed(env('SPINDLE_SSH_PORT'));
 $connect = static function () use ($late) { $s = \ssh2_connect('127.0.0.1', $late); \ssh2_auth_pubkey_file($s, env('SPINDLE_SSH_USER'), env('SPINDLE_SSH_KEY') . '.pub', env('SPINDLE_SSH_KEY')); return $s; };

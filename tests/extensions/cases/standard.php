@@ -2,7 +2,7 @@
 // ini: max_input_vars=3
 // ini: sendmail_path=true
 // ini: zend.assertions=1
-namespace Extensions;
+namespace Matrix;
 
 // --- arrays: callbacks, comparisons that ask objects for their text, and errors that are handled ---------------------------
 
@@ -157,7 +157,7 @@ final class Ancient implements \Serializable
     public function __serialize(): array { return []; }
     public function __unserialize(array $data): void {}
 }
-$ancient = static fn(int $n) => 'a:3:{i:0;C:18:"Extensions\Ancient":' . \strlen($s = \serialize([$n, 'x'])) . ":{{$s}}i:1;O:8:\"stdClass\":1:{s:1:\"a\";i:$n;}i:2;r:3;}";
+$ancient = static fn(int $n) => 'a:3:{i:0;C:14:"Matrix\Ancient":' . \strlen($s = \serialize([$n, 'x'])) . ":{{$s}}i:1;O:8:\"stdClass\":1:{s:1:\"a\";i:$n;}i:2;r:3;}";
 check('unserialize, Serializable', static fn($_, int $n) => noisily(fn() => \unserialize($ancient($n))), in: 'unserialize');
 check('unserialize, of classes on demand', static function ($_, int $n) { $class = on_demand('public $a;'); return (array) \unserialize('a:2:{i:0;O:' . \strlen($class) . ":\"$class\":1:{s:1:\"a\";i:$n;}i:1;r:2;}")[0]; }, in: 'unserialize');
 check('unserialize, allowed classes', static fn($_, int $n) => \unserialize($texts[$n], ['allowed_classes' => texts(OldBag::class, "x$n")]), in: 'unserialize');
@@ -178,7 +178,7 @@ check('fpassthru', static fn($_, int $n) => printed(static fn() => \fpassthru(sl
 check('fpassthru of one stream', static fn($stream, int $n) => printed(static fn() => \fpassthru($stream)), static fn() => slow_stream('content of a file'), in: 'fpassthru');
 check('phpinfo', static fn($_, int $n) => \strlen(\preg_replace('/\d+/', '', printed(static fn() => \phpinfo(INFO_CREDITS))[1])), in: 'phpinfo');
 check('phpcredits', static fn($_, int $n) => \md5(printed(static fn() => \phpcredits([1 => CREDITS_GROUP, 2 => CREDITS_SAPI][$n]))[1]), in: 'phpcredits');
-$source = scratch('.php');
+$source = scratch(suffix: '.php');
 \file_put_contents($source, "<?php\n// a comment\nfunction f(\$a) { return \"x \$a \" . 1; }\n?>text\n");
 check('highlight_string', static fn($_, int $n) => printed(static fn() => \highlight_string("<?php function f$n(\$a) { return \"\$a\"; } // c\n")), in: 'highlight_string');
 check('highlight_file', static fn($_, int $n) => printed(static fn() => \highlight_file($source)), in: 'highlight_file');
@@ -242,7 +242,7 @@ foreach ([
     'ftruncate' => fn($n) => [\ftruncate(\fopen($to = slow("content $n"), 'r+'), 3), written($to)],
     'flock' => fn($n) => \flock(slow_stream("$n"), LOCK_EX),
     'fstat' => fn($n) => \fstat(slow_stream("$n"))['size'],
-    'tempnam' => fn($n) => \strlen(\basename(\tempnam(text(\getenv('EXTENSIONS_TMP')), text("t$n")))),
+    'tempnam' => fn($n) => \strlen(\basename(\tempnam(text(\getenv('MATRIX_TMP')), text("t$n")))),
     'glob' => fn($n) => \glob(text("/none$n*")),
     'iptcembed' => fn($n) => noisily(fn() => \iptcembed(text("data $n"), text('/none'))),
 ] as $function => $call) {

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $queue = static function (&$key = null) {
     $queue = \msg_get_queue($key = \random_int(1, PHP_INT_MAX) & 0x7fffffff, 0600);

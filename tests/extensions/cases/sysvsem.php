@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $semaphore = static function () {
     $semaphore = \sem_get(\random_int(1, 0x7fffffff), 1, 0600);

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $memory = static function (): array {
     $memory = \shm_attach($key = \random_int(1, 0x7fffffff), 20000, 0600);

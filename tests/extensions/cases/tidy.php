@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('tidy::parseString', static fn($t, int $n) => [$t->parseString(text("<p>$n<b>"), ['output-xhtml' => true])], static fn() => new \tidy, in: 'tidy::parseString');
 check('tidy_repair_string', static fn($_, int $n) => \strlen(\tidy_repair_string(text("<p>$n<b>"))), in: 'tidy_repair_string');

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('token_get_all', static fn($_, int $n) => \count(\token_get_all(text("<?php echo $n + 1;"))), in: 'token_get_all');
 check('token_get_all, parsed', static fn($_, int $n) => noisily(fn() => \count(\token_get_all("<?php echo '$n'; 0777777777777777777777;", TOKEN_PARSE + 0.5))), in: 'token_get_all');

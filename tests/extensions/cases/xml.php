@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $parser = static function () {
     $seen = new \ArrayObject;

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $xml = static fn($n) => "<r><a>one $n</a><a>two $n</a></r>";
 check('XMLReader::open', static function ($_, int $n) use ($xml) { $reader = \XMLReader::open(slow($xml($n))); $all = []; while ($reader->read()) $all[] = "$reader->name $reader->value"; return $all; }, in: ['XMLReader::open', 'XMLReader::read']);

@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 $writer = static function () { $writer = new \XMLWriter; $writer->openMemory(); $writer->startElement('r'); return $writer; };
 check('XMLWriter::openUri', static function ($_, int $n) { $w = new \XMLWriter; $w->openUri($to = slow('')); $w->writeElement("e$n", 'text'); $w->flush(); unset($w); return written($to); }, in: ['XMLWriter::openUri', 'XMLWriter::flush']);

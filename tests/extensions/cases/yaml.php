@@ -1,5 +1,5 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
 check('yaml_parse', static function ($_, int $n) { return \yaml_parse("- !mine a$n\n- !mine b\n- {x: !mine c}\n", 0, $docs, ['!mine' => static function ($value) { pause(); return "<$value>"; }]); }, in: 'yaml_parse');
 check('yaml_parse_url', static fn($_, int $n) => \yaml_parse_url(slow("- a$n\n- b\n")), in: 'yaml_parse_url');

@@ -1,12 +1,12 @@
 <?php
-namespace Extensions;
+namespace Matrix;
 
-$file = scratch('.gz');
+$file = scratch(suffix: '.gz');
 \file_put_contents($file, \gzencode(\str_repeat("some text\n", 20)));
 check('readgzfile', static fn($_, int $n) => \md5(printed(static fn() => \readgzfile($file))[1]), in: 'readgzfile');
 check('gzpassthru', static fn($f, int $n) => \strlen(printed(static fn() => \gzpassthru($f))[1]), static fn() => \gzopen($file, 'r'), in: 'gzpassthru');
 check('gzfile', static fn($_, int $n) => \count(\gzfile(text($file))), in: 'gzfile');
-check('gzputs', static fn($f, int $n) => \gzputs($f, text("line $n\n")), static fn() => \gzopen(scratch('.gz'), 'w'), in: 'gzputs');
+check('gzputs', static fn($f, int $n) => \gzputs($f, text("line $n\n")), static fn() => \gzopen(scratch(suffix: '.gz'), 'w'), in: 'gzputs');
 check('deflate_add', static fn($d, int $n) => \strlen(\deflate_add($d, text(\str_repeat("text $n", 50)), ZLIB_NO_FLUSH)), static fn() => \deflate_init(ZLIB_ENCODING_GZIP), static fn($d) => \strlen(\deflate_add($d, '', ZLIB_FINISH)) > 20, in: 'deflate_add');
 check('deflate_init', static fn($_, int $n) => \strlen(\deflate_add(\deflate_init(ZLIB_ENCODING_DEFLATE, ['dictionary' => texts("words$n", 'other')]), "words$n", ZLIB_FINISH)), in: 'deflate_init');
 check('inflate_add', static fn($i, int $n) => noisily(fn() => \inflate_add($i, text("no such data $n"))), static fn() => \inflate_init(ZLIB_ENCODING_GZIP), in: 'inflate_add');

@@ -7,8 +7,6 @@
 // Other answers than stock PHP's are noticed.
 namespace Matrix;
 
-require __DIR__ . '/../../lib.php';
-
 matrix('a value', fn(int $i) => ['word' => ($i === 3 && is_async() ? 'async' : 'sync') . $i], n: 5, evidence: 'none');
 matrix('a type', fn() => is_async() ? 1.0 : 1, n: 1, evidence: 'none');
 matrix('a warning', fn() => is_async() && \trigger_error('only here') && false, n: 1, evidence: 'none');

@@ -6,8 +6,6 @@
 // What blocks is noticed.
 namespace Matrix;
 
-require __DIR__ . '/../../lib.php';
-
 matrix('waits', fn() => \usleep(ms(200) * 1000), n: 4, ms: 200);
 matrix('ticks', fn() => \usleep(ms(200) * 1000), n: 4, ms: 200, evidence: 'ticks');
 matrix('switches', fn(int $i) => \gethostbyname("127.0.0.$i"), evidence: 'switch');

@@ -10,8 +10,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../../lib.php';
-
 cancelled('never blocked', fn() => 1);
 cancelled('swallowed', function (): void {
     try {

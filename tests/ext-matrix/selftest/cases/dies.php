@@ -5,8 +5,6 @@
 // A crash is noticed, and what came before it counts.
 namespace Matrix;
 
-require __DIR__ . '/../../lib.php';
-
 matrix('before', fn(int $i) => $i, evidence: 'none');
 matrix('during', fn() => is_async() && \posix_kill(\getmypid(), SIGSEGV), evidence: 'none');
 matrix('after', fn(int $i) => $i, evidence: 'none');

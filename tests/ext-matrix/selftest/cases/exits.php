@@ -3,6 +3,4 @@
 // Leaving quietly is noticed.
 namespace Matrix;
 
-require __DIR__ . '/../../lib.php';
-
 matrix('exits', fn() => is_async() && exit(0), n: 1, evidence: 'none');

@@ -8,8 +8,6 @@ namespace Matrix;
 
 use Async;
 
-require __DIR__ . '/../../lib.php';
-
 function wait_ms(int $ms): void
 {
     is_async() ? Async\delay($ms) : \usleep($ms * 1000);
