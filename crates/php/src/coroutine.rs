@@ -54,12 +54,9 @@ use crate::api::{awaiting, scope_values};
 use crate::handles::{groups, handle_locks};
 pub use crate::isolation::ErrorHandling;
 use crate::isolation::sapi::Sapi;
+pub use crate::part::hold;
 pub use crate::runtime::completion::{AwaitableClass, Completion, maker, running_maker};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
-pub use crate::runtime::ends::{
-    hold, register as on_coroutine_end, register_body_end as on_body_end, register_fork as on_fork,
-    register_interrupt as on_interrupt,
-};
 use crate::runtime::group::GROUP;
 pub use crate::runtime::hand_off::{Begun, Held, Holders, Parked, Wait, Waker};
 pub use crate::runtime::position::Position;

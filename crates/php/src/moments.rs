@@ -9,7 +9,8 @@ use crate::handles::{handle_locks, matches, trampolines};
 use crate::isolation;
 use crate::module;
 use crate::observe::{diagnostics, dump, limits, slices, watch};
-use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, dependencies, ends, pending_cancel, scheduler::Runtime};
+use crate::part;
+use crate::runtime::{coroutine::CoroutineObject, ctx::Ctx, dependencies, pending_cancel, scheduler::Runtime};
 use spindle_core::sched::CoroutineId;
 use spindle_interpose::hooks::sync::mutex as locks;
 use spindle_zend::Frame;
@@ -101,11 +102,27 @@ pub fn spawning(rt: &'static Runtime) {
     loading::leave_files(rt);
 }
 
-/// The body of the running coroutine has ended.
+/// The body of the running coroutine has ended, and what it holds is released: this may run PHP code, and wait.
+pub fn body_ended(id: u64) {
+    part::body_ends(id);
+}
+
+/// The running coroutine has released its values, and gives up what else it has.
+#[inline]
+pub fn gives_up(id: u64) {
+    part::coroutine_ends(id);
+}
+
+/// A cancellation has made a wait of C code fail in the running coroutine, or makes further ones fail.
+pub fn wait_failed() {
+    part::interrupted();
+}
+
+/// The running coroutine has ended.
 pub fn ended(rt: &'static Runtime, ctx: &Ctx) {
     loading::may_have_loaded(rt);
     trampolines::coroutine_ends(rt, ctx);
-    ends::announce(ctx.id.get());
+    part::coroutine_ends(ctx.id.get());
     fibers::coroutine_ended(ctx.id.get());
 }
 
@@ -123,7 +140,7 @@ pub fn forked(rt: &'static Runtime) {
     let running = rt.core.borrow().running();
     loading::forget_others(running);
     let id = rt.core.borrow().id(running);
-    ends::announce_fork(id);
+    part::forked(id);
     fibers::forked(rt);
 }
 

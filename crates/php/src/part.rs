@@ -1,11 +1,12 @@
 //! Parts of the module that further crates contribute.
 
 use spindle_php_sys as sys;
-use spindle_zend::{FunctionEntry, add_functions};
+use spindle_zend::{FunctionEntry, PhpStatic, add_functions, engine, exception};
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// A part of the module that another crate contributes: its functions, and callbacks for the start and end of the
-/// module and of requests. The crate of the module lists the parts, see [`module_entry`].
+/// module, of requests and of coroutines. The crate of the module lists the parts, see [`module_entry`].
 ///
 /// The functions belong to the extension: the engine registers them with Spindle's own and removes them with those. A class is
 /// registered at the start of the module, with [`ObjectClass::declare`](spindle_zend::ObjectClass::declare).
@@ -15,6 +16,10 @@ pub struct Part {
     module_starts: fn(),
     request_starts: fn(),
     request_ends: fn(),
+    body_ends: fn(u64),
+    coroutine_ends: fn(u64),
+    interrupted: fn(),
+    forked: fn(u64),
 }
 
 impl Part {
@@ -28,7 +33,16 @@ impl Part {
     /// values beyond the request. When the state of an object is dropped, it uses no other object's state: the engine
     /// frees them in any order.
     pub const unsafe fn new(functions: &'static [FunctionEntry]) -> Part {
-        Part { functions, module_starts: || {}, request_starts: || {}, request_ends: || {} }
+        Part {
+            functions,
+            module_starts: || {},
+            request_starts: || {},
+            request_ends: || {},
+            body_ends: |_| {},
+            coroutine_ends: |_| {},
+            interrupted: || {},
+            forked: |_| {},
+        }
     }
 
     /// Sets the function that is called when the module starts, after Spindle's classes are registered.
@@ -49,6 +63,33 @@ impl Part {
     pub const fn on_request_end(self, function: fn()) -> Part {
         Part { request_ends: function, ..self }
     }
+
+    /// Sets the function that is called with the id of a coroutine whose body has ended, while something is [held](hold), unless it
+    /// exits. It may run PHP code and wait, as the destructors of the coroutine's values may, and leaves no exception in flight.
+    #[must_use]
+    pub const fn on_body_end(self, function: fn(u64)) -> Part {
+        Part { body_ends: function, ..self }
+    }
+
+    /// Sets the function that is called with the id of a coroutine that ends, while something is [held](hold).
+    #[must_use]
+    pub const fn on_coroutine_end(self, function: fn(u64)) -> Part {
+        Part { coroutine_ends: function, ..self }
+    }
+
+    /// Sets the function that is called when a cancellation has made a wait of C code fail in the running coroutine, or makes
+    /// further ones fail, while something is [held](hold). It is called in the middle of that code, and must not run any other.
+    #[must_use]
+    pub const fn on_interrupt(self, function: fn()) -> Part {
+        Part { interrupted: function, ..self }
+    }
+
+    /// Sets the function that is called in the child of a fork, with the id of the coroutine that lives on there. It must not run
+    /// PHP code.
+    #[must_use]
+    pub const fn on_fork(self, function: fn(u64)) -> Part {
+        Part { forked: function, ..self }
+    }
 }
 
 /// The parts of this module.
@@ -68,6 +109,42 @@ pub fn module_entry(parts: &'static [Part]) -> *mut sys::zend_module_entry {
 
 fn each(with: impl Fn(&Part)) {
     PARTS.get().copied().unwrap_or_default().iter().for_each(with);
+}
+
+/// How many things parts hold that a coroutine's end releases. As long as there are none, ends cost one test.
+static HELD: PhpStatic<Cell<usize>> = PhpStatic::new(Cell::new(0));
+
+/// Adds to the number of things that are held: 1 for one more, -1 for one fewer.
+pub fn hold(change: isize) {
+    HELD.set(HELD.get().saturating_add_signed(change));
+}
+
+/// Calls the parts' functions for the end of a body. An exception in flight is put aside meanwhile.
+#[inline]
+pub(crate) fn body_ends(id: u64) {
+    if HELD.get() > 0 && !exception::is_exit_in_flight() {
+        engine::in_a_frame(|| exception::put_aside(|| each(|part| (part.body_ends)(id))));
+    }
+}
+
+/// Calls the parts' functions for the end of a coroutine.
+#[inline]
+pub(crate) fn coroutine_ends(id: u64) {
+    if HELD.get() > 0 {
+        each(|part| (part.coroutine_ends)(id));
+    }
+}
+
+/// Calls the parts' functions for a wait that has failed.
+pub(crate) fn interrupted() {
+    if HELD.get() > 0 {
+        each(|part| (part.interrupted)());
+    }
+}
+
+/// Calls the parts' functions for a fork.
+pub(crate) fn forked(id: u64) {
+    each(|part| (part.forked)(id));
 }
 
 /// Calls the parts' functions for the start of the module.

@@ -115,8 +115,6 @@ function_table! {
 
 /// Registers the classes whose parents are loaded. At module start.
 pub fn register() {
-    coroutine::on_body_end(body_ends);
-    coroutine::on_interrupt(interrupted);
     for (profile, methods, hidden) in [(&PDO, PDO_METHODS, 3), (&REDIS, REDIS_METHODS, 4), (&MYSQLI, MYSQLI_METHODS, 3)]
     {
         if let Some(base) = profile.class() {
@@ -292,7 +290,7 @@ extern "C" fn thrown(exception: Option<&Object>) {
 
 /// A cancellation has made a wait of a call fail, and is thrown later: the answer is still to come, on the connection that the
 /// call uses, which may be that of a statement that is being freed.
-fn interrupted() {
+pub fn interrupted() {
     let me = coroutine::current_id();
     pool::each_pool(|pool| {
         if pool.connections.get().is_none() {
@@ -348,7 +346,7 @@ fn comes_back(connection: &Object) {
 }
 
 /// The body of a coroutine has ended: what it has begun on connections is ended, and they go back.
-fn body_ends(id: u64) {
+pub fn body_ends(id: u64) {
     for pool in pool::all() {
         let Some(connections) = pool.connections.get() else { continue };
         let answers = connections.answers.borrow_mut().remove(&id);

@@ -32,7 +32,13 @@ use spindle_zend::{Type, function_table};
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started.
-pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register).on_request_end(request_ends);
+pub const PART: Part = unsafe { Part::new(FUNCTIONS) }
+    .on_module_start(register)
+    .on_request_end(request_ends)
+    .on_body_end(connections::body_ends)
+    .on_coroutine_end(mutex::coroutine_ends)
+    .on_interrupt(connections::interrupted)
+    .on_fork(forked);
 
 function_table! {
     static FUNCTIONS = {
@@ -69,7 +75,6 @@ fn register() {
     poll::register();
     pool::register(connections::STATICS);
     connections::register();
-    coroutine::on_fork(forked);
     coroutine::group_class().add_alias(c"Async\\TaskGroup");
     coroutine::awaitable().add_alias(c"Async\\Completable");
     coroutine::await_cancelled_exception().add_alias(c"Async\\OperationCanceledException");

@@ -65,7 +65,6 @@ function_table! {
 /// Registers the class. At module start.
 pub fn register() {
     MUTEX.declare(c"Async\\Mutex", METHODS, &[]);
-    coroutine::on_coroutine_end(coroutine_ends);
 }
 
 impl State for Mutex {
@@ -158,7 +157,7 @@ fn unlock(this: &Instance<Mutex>) -> PhpResult {
 }
 
 /// Unlocks what a coroutine that ends has left locked, and warns. What an error handler locks is left to the next call.
-fn coroutine_ends(id: u64) {
+pub fn coroutine_ends(id: u64) {
     let left: Vec<Owned<Instance<Mutex>>> = {
         let locked = LOCKED.borrow();
         let left = locked.iter().filter(|(holder, _)| *holder == id);

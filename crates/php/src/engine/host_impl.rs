@@ -5,7 +5,7 @@ use crate::engine::interposition;
 use crate::handles::{after_call, classify, multi, polling};
 use crate::runtime::{
     coroutine::Info,
-    ends, pending_cancel,
+    moments, pending_cancel,
     pick::CALLS_PER_POLL,
     scheduler::{self, Runtime, rt},
 };
@@ -50,7 +50,7 @@ fn cancelled_between_calls(rt: &'static Runtime) {
         return;
     }
     if pending_cancel::fail_calls(rt) {
-        ends::announce_interrupt();
+        moments::wait_failed();
     }
 }
 
@@ -90,7 +90,7 @@ impl Host for PhpHost {
     fn park(&self, deadline: Option<u64>, blocked_on: BlockedOn) -> Wake {
         let rt = rt();
         if rt.context().failing.fail_park() {
-            ends::announce_interrupt();
+            moments::wait_failed();
             return cancelled();
         }
         let reason = rt.park(deadline, on(&blocked_on), true, info(&blocked_on));
@@ -100,7 +100,7 @@ impl Host for PhpHost {
             WakeReason::Interrupted => Wake::Interrupted,
             WakeReason::Cancelled => {
                 pending_cancel::fail_calls(rt);
-                ends::announce_interrupt();
+                moments::wait_failed();
                 if blocked_on.fd >= 0 && classify::is_in_exchange() {
                     // The response will still come, and must not be taken for that of the next request: not every
                     // library closes a connection because a wait has failed. Libraries that do are not affected.

@@ -6,7 +6,7 @@ use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::runner::{self, Work};
 use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::{
-    cancellation, classes, context, describe, ends, finally, gate, life, moments, pending_cancel, report, scope,
+    cancellation, classes, context, describe, finally, gate, life, moments, pending_cancel, report, scope,
 };
 use crate::stack::stacks::NoStack;
 use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State, ToCancel};
@@ -544,7 +544,7 @@ pub fn script_ended(rt: &'static Runtime) {
     } else {
         main_ended(rt)
     };
-    ends::announce_body_end(Core::MAIN_ID);
+    moments::body_ended(Core::MAIN_ID);
     moments::ended(rt, rt.context());
     rt.keep_main(); // its object stays until the request ends
     if is_complete {

@@ -6,7 +6,7 @@ use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{Reason, Runtime, existing, rt};
-use crate::runtime::{cancellation, classes, context, ends, failure, finally, gate, moments, park, pending_cancel};
+use crate::runtime::{cancellation, classes, context, failure, finally, gate, moments, park, pending_cancel};
 use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
@@ -111,10 +111,10 @@ pub(super) fn give_up(ctx: &Ctx, this: &CoroutineObject, exception: &mut Option<
         surviving(|| drop(this.identity.take())); // with the values of maps whose key it is
     }
     surviving(|| this.inherited.release_sapi());
-    ends::announce_body_end(ctx.id.get());
+    moments::body_ended(ctx.id.get());
     // Remaining values are released here, where their warnings reach the error handler of user code. What the code that
     // `isolation::end` calls leaves is released at the moment `ended`.
-    ends::announce(ctx.id.get());
+    moments::gives_up(ctx.id.get());
     if sapi::live().is_some() {
         while !sapi::guarded(isolation::end) {
             // A callback of an output buffer has died, and is not called again.

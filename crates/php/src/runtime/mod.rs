@@ -9,7 +9,6 @@ pub mod coroutine;
 pub mod ctx;
 pub mod dependencies;
 pub mod describe;
-pub mod ends;
 pub mod failure;
 pub mod finally;
 pub mod fork;
