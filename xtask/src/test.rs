@@ -2,7 +2,9 @@
 
 use std::{
     collections::HashMap,
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     io::{self, Write},
     mem,
     path::{Path, PathBuf},
@@ -148,6 +150,13 @@ impl Door<'_> {
     /// Completes a command that is given the arguments of bash.
     fn prepared(&self, mut command: Command, text: &str) -> Command {
         command.current_dir(self.root).env("SEED", &self.seed).env("TARGET", &self.target);
+        // What cargo has set for this program, build scripts would take for their own, and run again.
+        let is_ours = |name: &OsString| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        };
+        for (name, _) in env::vars_os().filter(|(name, _)| is_ours(name)) {
+            command.env_remove(name);
+        }
         if env::var_os("CARGO").is_none() {
             command.env("CARGO", "cargo");
         }

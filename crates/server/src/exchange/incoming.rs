@@ -23,7 +23,7 @@ impl Exchange {
         self.request_trailers.borrow().clone()
     }
 
-    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`].
+    /// Reads the next piece of the body. After [`Incoming::Pending`] it is to be called again at [`Handler::wake`](crate::Handler::wake).
     pub fn read(&self) -> Incoming {
         let read_ahead = self.read_ahead.take();
         let read = match read_ahead {
