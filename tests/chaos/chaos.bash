@@ -44,7 +44,7 @@ round() { # SEED
     [ -z "$plan" ] || with=(-d "extension=$faults" -d "async.interpose_exclude=$(basename "$faults")")
     rm -rf "$work/tmp" "$work/report"
     mkdir "$work/tmp"
-    SPINDLE_FAULTS=$plan SPINDLE_FAULTS_SEED=$1 SPINDLE_FAULTS_IN=$(basename "$extension") SPINDLE_FAULTS_REPORT=$work/report \
+    MATRIX_ASYNC=1 SPINDLE_FAULTS=$plan SPINDLE_FAULTS_SEED=$1 SPINDLE_FAULTS_IN=$(basename "$extension") SPINDLE_FAULTS_REPORT=$work/report \
         alone "$limit" "$php" -d "extension=$extension" -d "async.seed=$1" ${with[@]+"${with[@]}"} \
         -d display_errors=stderr -d log_errors=0 -d memory_limit=512M "$here/round.php" "$1" \
         </dev/null >"$work/out" 2>"$work/err"

@@ -18,7 +18,7 @@
 
 php='' ext='' shim='' more='' stock=0 keep=0 discard=0 jobs=2 seeds='0 1 2'
 only=()
-cases=$here/cases limit=120 processes=8 # so many, each of which goes on after the check in which the one before has ended
+cases=$here/cases limit=120 processes=8 # of a case: each continues after the check in which the one before has ended
 if [ "$suite" = matrix ]; then cases=$root/tests/ext-matrix/cases limit=300 processes=1 jobs=3 seeds=none; fi
 
 while [ $# -gt 0 ]; do
@@ -88,12 +88,13 @@ slow_lines() { # FIFO COUNT
         while read -r -t 0 -u 3; do sleep 0.01; done
         echo "line $i" >&3
     done
+    while read -r -t 0 -u 3; do sleep 0.01; done
 }
 
 # Runs the case in `file` in a process, and in others after one that has ended in the middle.
-work_on() { # OUT PHP-ARGUMENTS...
-    local out=$1 input=/dev/null begun=-1 count n
-    shift
+work_on() { # OUT ASYNC PHP-ARGUMENTS...
+    local out=$1 async=$2 input=/dev/null begun=-1 count n
+    shift 2
     : >"$out"
     for ((n = 0; n < processes && begun < $(grep -c '^{"begins"' "$out"); n++)); do
         begun=$(grep -c '^{"begins"' "$out")
@@ -103,12 +104,16 @@ work_on() { # OUT PHP-ARGUMENTS...
             rm -f "$input" && mkfifo "$input"
             slow_lines "$input" "$count" & writer=$!
         fi
-        MATRIX_OUT=$out MATRIX_TMP=$tmp alone "$limit" ${around[@]+"${around[@]}"} "$php" ${modules[@]+"${modules[@]}"} "$@" ${ini[@]+"${ini[@]}"} \
+        MATRIX_OUT=$out MATRIX_TMP=$tmp MATRIX_ASYNC=$async alone "$limit" ${around[@]+"${around[@]}"} "$php" ${modules[@]+"${modules[@]}"} "$@" ${ini[@]+"${ini[@]}"} \
             "$here/worker.php" "$file" ${of[@]+"${of[@]}"} <"$input" >"$out.out" 2>"$out.err"
         [ -z "$writer" ] || { kill "$writer" 2>/dev/null; writer=; }
         echo "{\"status\":$status}" >>"$out"
         if grep -q '^{"done"' "$out"; then break; fi
     done
+}
+
+compare() { # SEED FILE...
+    "$php" -n "$here/compare.php" "$name" "$@" || echo "FAIL  $name: its results could not be compared"
 }
 
 # Prints what a case tells.
@@ -136,15 +141,15 @@ play() { # NAME
     if header "$file" needs | grep -qw dns; then around=("${with_dns[@]}"); fi
     limit=$(header "$file" limit | grep . || echo "$limit")
 
-    work_on "$out.stock"
+    work_on "$out.stock" ""
     if [ "$file" = "$here/any.php" ] && ! grep -q '^{"name"' "$out.stock"; then
         echo "FAIL  $name: it is installed, there is neither a case nor a reason in cannot-park, and nothing of it takes a text"
         return
     fi
-    if [ "$stock" = 1 ]; then "$php" -n "$here/compare.php" "$name" 0 "$out.stock"; return; fi
+    if [ "$stock" = 1 ]; then compare 0 "$out.stock"; return; fi
     for seed in $seeds; do
-        work_on "$out.$seed" "${with[@]}" $([ "$seed" = none ] || echo "-d async.seed=$seed")
-        "$php" -n "$here/compare.php" "$name" "$seed" "$out.stock" "$out.$seed"
+        work_on "$out.$seed" 1 "${with[@]}" $([ "$seed" = none ] || echo "-d async.seed=$seed")
+        compare "$seed" "$out.stock" "$out.$seed"
     done
 }
 

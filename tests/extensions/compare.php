@@ -6,17 +6,19 @@
  */
 [, $case, $seed, $stock_file, $with_file] = $argv + [4 => null];
 
-/** What the processes of a case have left: the checks, what ended each that has begun only, and how it ended as a whole. */
+/** What the processes of a case have left: the checks, what ended each that has begun only, and other ends than the last one's. */
 final class Outcome
 {
     public array $checks = [];
     public array $broken = [];
-    public ?string $death = 'the process ended without it';
-    public bool $is_whole = false;
+    public array $deaths = [];
+    private string $end = 'the process ended without it';
 
     public function __construct(string $file)
     {
         $begun = null;
+        $last = 'before its first check';
+        $done = false;
         foreach (file($file) as $line) {
             $line = json_decode($line, true) ?? [];
             if (isset($line['begins'])) {
@@ -24,13 +26,27 @@ final class Outcome
             } elseif (isset($line['name'])) {
                 $this->checks[$line['name']] = $line;
                 $begun = null;
+                $last = "after its check '$line[name]'";
+            } elseif (isset($line['done'])) {
+                $done = true;
+                $last = 'after its last check';
             } elseif (isset($line['status'])) {
-                $this->death = $line['status'] === 0 ? 'the process ended without it' : 'the process ' . self::death($line['status'], $file);
-                $begun === null or $this->broken[$begun] = $this->death;
+                $this->end = $line['status'] === 0 ? 'the process ended without it' : 'the process ' . self::death($line['status'], $file);
+                if ($begun !== null) {
+                    $this->broken[$begun] = $this->end;
+                } elseif (!$done || $line['status'] !== 0) {
+                    $this->deaths[] = "$last " . ($line['status'] === 0 ? 'the process ended' : $this->end);
+                }
                 $begun = null;
+                $done = false;
             }
-            $this->is_whole = isset($line['done']) || $this->is_whole && ($line['status'] ?? 0) === 0;
         }
+    }
+
+    /** Why there is nothing of a check. */
+    public function missing(string $check): string
+    {
+        return $this->broken[$check] ?? $this->end;
     }
 
     /** What ended the process, from the exit status that `timeout` or the shell gave. */
@@ -72,6 +88,9 @@ function brief(mixed $value): string
 /** What is wrong with what a check gave. */
 function problems(array $stock, array $with): array
 {
+    if (!isset($with['problems'])) {
+        return ['it was not run as coroutines'];
+    }
     if ($with['problems'] !== [] || ($stock['async'] ?? false)) {
         return $with['problems'];
     }
@@ -94,9 +113,13 @@ function say(string $word, string $check, string $rest = ''): void
 $stock = new Outcome($stock_file);
 $with = $with_file === null ? null : new Outcome($with_file);
 
-if (!$stock->is_whole) {
-    echo "FAIL  $case: on stock PHP $stock->death\n";
-} elseif ($stock->checks === []) {
+foreach ($stock->deaths as $death) {
+    echo "FAIL  $case: on stock PHP $death\n";
+}
+foreach (array_diff_key($stock->broken, $stock->checks) as $name => $how) {
+    say('FAIL', $name, "did not run to its end on stock PHP, $how");
+}
+if ($stock->checks === [] && $stock->deaths === [] && $stock->broken === []) {
     echo "FAIL  $case: has no check\n";
 }
 foreach ($stock->checks as $name => $reference) {
@@ -106,7 +129,7 @@ foreach ($stock->checks as $name => $reference) {
         continue;
     }
     if ($check === null) {
-        $problems[] = 'did not run to its end, ' . ($with->broken[$name] ?? $with->death);
+        $problems[] = 'did not run to its end, ' . $with->missing($name);
     } elseif ($with !== null) {
         $problems = [...$problems, ...problems($reference, $check)];
     }
@@ -123,10 +146,10 @@ foreach ($stock->checks as $name => $reference) {
     $shown = implode(', ', $shown);
     $problems === [] ? say('ok', $name, $shown) : say('FAIL', $name, implode('; ', $problems) . ($shown === '' ? '' : " ($shown)"));
 }
-// named by the coroutine run alone, or a death after the last check
-foreach (array_diff_key($with->checks ?? [], $stock->checks) as $name => $_) {
+// named by the coroutine run alone
+foreach (array_diff_key(($with->checks ?? []) + ($with->broken ?? []), $stock->checks) as $name => $_) {
     say('FAIL', $name, 'stock PHP has no such check');
 }
-if ($with !== null && !$with->is_whole && array_diff_key($stock->checks, $with->checks) === []) {
-    echo "FAIL  $case: after its last check $with->death\n";
+foreach ($with->deaths ?? [] as $death) {
+    echo "FAIL  $case: $death\n";
 }

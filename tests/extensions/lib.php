@@ -34,6 +34,12 @@ function is_async(): bool
     return \function_exists('Async\spawn');
 }
 
+// Without the extension all would be as on stock PHP, and right.
+if (is_async() !== (bool) \getenv('MATRIX_ASYNC')) {
+    \fwrite(STDERR, 'Spindle is ' . (is_async() ? "loaded on stock PHP\n" : "not loaded\n"));
+    exit(97);
+}
+
 /** How long a work is to wait, in milliseconds: long with coroutines, where it is proven, short on stock PHP. */
 function ms(int $async = 500): int
 {
@@ -494,6 +500,7 @@ final class Watch
         $this->ran >= $least or $check->problem(\sprintf('ended: after %.0f ms, and they wait for more than %d', $this->ran, $least));
         ($this->ticks + 1) * TICK * 8 >= $this->slept
             or $check->problem(\sprintf('ticks: %d while the thread slept for %.0f ms', $this->ticks, $this->slept));
+        $this->ticks > 0 or $check->problem('nothing else has run');
     }
 
     /**

@@ -195,7 +195,7 @@ final class Stage
         $command = ['setsid', ...$this->php, ...$own, '-d', "extension=$this->faults", '-d', 'display_errors=1', '-d', 'log_errors=0',
             '-d', 'html_errors=0', __DIR__ . '/scene.php', $run->scene];
         $environment = [
-            'MATRIX_TMP' => $base, 'SCENE_OUT' => "$base.json", 'SCENE_DESCRIPTORS' => $run->stock ? 1000 : $run->descriptors,
+            'MATRIX_TMP' => $base, 'MATRIX_ASYNC' => $run->stock ? '' : '1', 'SCENE_OUT' => "$base.json", 'SCENE_DESCRIPTORS' => $run->stock ? 1000 : $run->descriptors,
             'SPINDLE_FAULTS' => $run->plan, 'SPINDLE_FAULTS_SEED' => $run->seed, 'SPINDLE_FAULTS_REPORT' => "$base.report",
             'SPINDLE_FAULTS_IN' => $run->stock ? '' : basename($this->extension),
         ] + getenv();
