@@ -5,12 +5,11 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    io::{self, Write},
+    io::{self, Read, Write},
     mem,
     path::{Path, PathBuf},
     process::{self, Command, ExitCode},
-    ptr,
-    sync::{Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard, OnceLock},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -118,26 +117,38 @@ fn print(text: &[u8]) {
     let _ = out.write_all(text).and_then(|()| out.flush());
 }
 
-/// Has the signals that end a run print the reports of the suites that have not ended.
-fn print_reports_at_signals() {
-    // SAFETY: it is plain data, for which zeroes are a value.
-    let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the pointer is to a set that was zeroed, which is the empty one.
-        unsafe { libc::sigaddset(&raw mut signals, signal) };
+/// Where a signal is told to the thread that prints.
+static SIGNALS: OnceLock<io::PipeWriter> = OnceLock::new();
+
+extern "C" fn tell(signal: libc::c_int) {
+    if let Some(mut signals) = SIGNALS.get() {
+        let _ = signals.write(&[signal as u8]); // one system call, which a handler may make
     }
-    // SAFETY: the pointers are to a set, and null where nothing is asked for. No other thread runs yet. Commands begin with an
-    // empty mask, which std sees to.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, ptr::null_mut()) };
-    thread::spawn(move || {
-        let mut signal = 0;
-        // SAFETY: both pointers are to values that live until it returns.
-        unsafe { libc::sigwait(&raw const signals, &raw mut signal) };
-        for (name, report) in reports().iter() {
-            print(report);
-            print(format!("FAILED: {name} was running when signal {signal} came\n").as_bytes());
+}
+
+/// Has the signals that end a run print the reports of the suites that have not ended. They are handled and not blocked, because
+/// the suites would inherit that; those that are ignored stay so.
+fn print_reports_at_signals() {
+    let Ok((mut told, signals)) = io::pipe() else { return };
+    let _ = SIGNALS.set(signals);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: a handler that makes one system call.
+        let before = unsafe { libc::signal(signal, tell as *const () as libc::sighandler_t) };
+        if before == libc::SIG_IGN {
+            // SAFETY: as it was.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
         }
-        process::exit(128 + signal);
+    }
+    thread::spawn(move || {
+        let mut signal = [0];
+        if told.read_exact(&mut signal).is_err() {
+            return;
+        }
+        for (name, report) in mem::take(&mut *reports()) {
+            print(&report);
+            print(format!("FAILED: {name} was running when signal {} came\n", signal[0]).as_bytes());
+        }
+        process::exit(128 + i32::from(signal[0]));
     });
 }
 
