@@ -175,7 +175,9 @@ impl<X> Core<X> {
         }
         match coroutine.state {
             State::Parked => self.make_ready(ticket.co, WakeReason::Woken),
-            State::Running => coroutine.park.woken = Some(WakeReason::Woken),
+            State::Running => {
+                coroutine.park.woken.get_or_insert(WakeReason::Woken);
+            }
             _ => return false,
         }
         true
