@@ -173,7 +173,7 @@ function main(array $arguments): never
             default => $value,
         };
     }
-    $inherited = \preg_filter('/^fd:(\d+)$/', '$1', $many['listen']);
+    $inherited = \array_filter(\preg_filter('/^fd:(\d+)$/', '$1', $many['listen']), fn($fd) => $fd > 2); // not the standard ones
     $options += ['fatal_grace' => $grace, 'close_on_exec' => [State::$control, ...\array_map(\intval(...), [$one['control'], ...$inherited])]];
     try {
         $server = new Server($options);
