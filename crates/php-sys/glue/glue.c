@@ -813,6 +813,14 @@ bool spindle_vm_interrupt_take(void)
 	return true;
 }
 
+/* Returns true if the VM stack ends with this frame, or with the newest of its calls that have not begun: no instruction of it is in
+ * the middle of a call by C code, which may have no frame when the engine interrupts at its end. */
+bool spindle_is_innermost(const zend_execute_data *frame)
+{
+	const zend_execute_data *last = frame->call ? frame->call : frame;
+	return last->func && (const char *) last + zend_vm_calc_used_stack(ZEND_CALL_NUM_ARGS(last), last->func) == (const char *) EG(vm_stack_top);
+}
+
 void spindle_vm_interrupt_set(void) { zend_atomic_bool_store_ex(&EG(vm_interrupt), true); }
 
 /* Returns true if a copy of the table needs no counted reference, and nothing was removed from the table. */

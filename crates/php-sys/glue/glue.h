@@ -158,6 +158,7 @@ void spindle_stack_clean(zend_stack *stack, bool zvals);
 void spindle_fatal(const char *text);
 void spindle_core_warning(const char *text);
 bool spindle_vm_interrupt_take(void);
+bool spindle_is_innermost(const zend_execute_data *frame);
 /* A position of the engine's stack of frames. */
 typedef struct {
 	zend_vm_stack stack;

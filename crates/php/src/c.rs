@@ -153,6 +153,7 @@ declare! {
     pub safe fn spindle_signals_held() -> *const c_int;
     pub safe fn spindle_streams_end_request();
     pub safe fn spindle_vm_interrupt_take() -> bool;
+    pub safe fn spindle_is_innermost(frame: Frame) -> bool;
     pub safe fn php_le_stream_context() -> c_int;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
 

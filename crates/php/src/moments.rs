@@ -97,8 +97,9 @@ pub fn resumed(ctx: &Ctx) {
     }
 }
 
-/// The running coroutine, which has run code of files, spawns another one.
+/// The running coroutine, which has run code of files or is the one that a fork has left, spawns another one.
 pub fn spawning(rt: &'static Runtime) {
+    slices::begin();
     loading::leave_files(rt);
 }
 
@@ -135,7 +136,7 @@ pub fn stalled(rt: &'static Runtime) -> bool {
 pub fn forked(rt: &'static Runtime) {
     watch::after_fork();
     limits::after_fork();
-    slices::begin();
+    rt.running().runs_file.set(true); // `spawning` is called for the first coroutine here
     handle_locks::forget_all();
     let running = rt.core.borrow().running();
     loading::forget_others(running);

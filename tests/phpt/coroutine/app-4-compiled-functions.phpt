@@ -11,7 +11,8 @@ opcache.jit_buffer_size=16M
 <?php
 use function Async\{await, spawn};
 
-ini_set('display_errors', '0'); // of what blocks
+ini_set('display_errors', '0'); // of what blocks, and that there are no slices
+set_error_handler(fn(int $level, string $message) => throw new Exception($message));
 $sum = 0;
 $add = function() use (&$sum) {
     for ($i = 0; $i < 20_000_000; $i++) {

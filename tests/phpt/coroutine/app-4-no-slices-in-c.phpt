@@ -48,6 +48,8 @@ function generate(): Generator
 
 file_put_contents('loaded.php', '<?php compute();');
 $works = new Works;
+$failures = array_fill(0, 30_000, $failure = new Exception(str_repeat('text', 100)));
+$texts = array_fill(0, 30_000, (string) $failure);
 $cases = [
     'a callback' => fn() => array_map(compute(...), [1]),
     'a sort' => function () { $list = [2, 1]; usort($list, fn($a, $b) => compute() ?: 1); },
@@ -66,12 +68,15 @@ $cases = [
     'an autoloader' => function () { spl_autoload_register($load = fn() => compute()); class_exists('Missing'); spl_autoload_unregister($load); },
     'an error handler' => function () { set_error_handler(fn() => (bool) compute() || true); trigger_error('an error'); restore_error_handler(); },
     'a tick' => function () { declare(ticks=1) { register_tick_function('compute'); $a = 1; unregister_tick_function('compute'); } },
+    'a comparison that calls C code' => fn() => $failures === $texts || $failures == $texts,
     'a fiber' => fn() => (new Fiber(compute(...)))->start(),
     'a file' => fn() => require_once 'loaded.php',
 ];
 foreach ($cases as $name => $case) {
     $others = null;
+    $before = $count;
     await(spawn($case));
+    $others ??= (int) ($count - $before > 1); // nothing else than the turns before and after
     echo $others === 0 ? '' : "$name: " . var_export($others, true) . " others have run\n";
 }
 $counts->cancel();
@@ -79,4 +84,4 @@ $works = null;
 echo count($cases), " cases\n";
 ?>
 --EXPECT--
-19 cases
+20 cases

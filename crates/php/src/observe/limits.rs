@@ -7,8 +7,10 @@
 
 use crate::c;
 use crate::handles::handle_locks;
+use crate::isolation;
+use crate::observe::slices;
 use crate::observe::watch::{self, field};
-use crate::runtime::{ctx::Ctx, park, pending_cancel, scheduler};
+use crate::runtime::{ctx::Ctx, gate, park, pending_cancel, scheduler};
 use crate::settings;
 use crate::stack::stacks;
 use spindle_reactor::ticks::Ticks;
@@ -17,7 +19,7 @@ use spindle_reactor::{Reactor, signals};
 use spindle_zend::{Frame, Function, PhpStatic, Str, engine, exception};
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -60,6 +62,10 @@ struct Board {
     is_due: AtomicBool,
     /// The process is ended if it is asked to and does not get to that.
     ends_process: AtomicBool,
+    /// How often it had been asked to end before that.
+    before: AtomicU32,
+    /// PHP code may be interrupted.
+    may_interrupt: bool,
     /// The thread wants to know where PHP code is.
     asks: AtomicBool,
     answer: Mutex<Option<String>>,
@@ -70,6 +76,7 @@ struct State {
     computed: Cell<u64>,
     checks: Cell<Option<Checks>>,
     ticks: RefCell<Option<(Ticks, Arc<Board>)>>,
+    has_warned: Cell<bool>,
     /// The coroutine that [`end_coroutine`] ends.
     ends: Cell<u64>,
 }
@@ -84,6 +91,7 @@ static STATE: PhpStatic<State> = PhpStatic::new(State {
     computed: Cell::new(0),
     checks: Cell::new(None),
     ticks: RefCell::new(None),
+    has_warned: Cell::new(false),
     ends: Cell::new(0),
 });
 
@@ -97,31 +105,48 @@ pub fn watch(limit: u64, checks: Checks) {
     c::spindle_time_limit_watch(set);
     tick();
     if let Some((_, board)) = STATE.ticks.borrow().as_ref() {
-        board.ends_process.store(true, Ordering::Relaxed);
+        board.before.store(signals::endings(), Ordering::Relaxed);
+        board.ends_process.store(true, Ordering::Release);
     }
     check_within(limit);
+    slices::begin();
 }
 
-/// Has PHP code interrupted at intervals, if it may be.
+/// Has PHP code interrupted at intervals, if it may be, and the process ended that does not get to that.
 fn tick() {
-    if settings::jit_compiles_functions() {
-        let text =
-            c"With opcache.jit=function code that computes has no time limit of a request and no time slices: PHP's \
-            compiled loops lose count when they are interrupted. Set opcache.jit=tracing";
-        return engine::warn_at(None, 0, text);
-    }
     if STATE.ticks.borrow().is_none() {
-        let board = Arc::<Board>::default();
+        let may_interrupt = !settings::jit_compiles_functions();
+        if !may_interrupt {
+            warn();
+        }
+        let board = Arc::new(Board { may_interrupt, ..Board::default() });
         let mut ending = Ending::new(Arc::clone(&board));
         let tick = move || {
-            if ending.board.ends_process.load(Ordering::Relaxed) {
+            if ending.board.ends_process.load(Ordering::Acquire) {
                 ending.check();
+            } else {
+                ending.waits = None;
             }
-            ending.board.is_due.store(true, Ordering::Release);
-            engine::request_interrupt(); // an atomic flag, made to be set from other threads
+            if may_interrupt {
+                ending.board.is_due.store(true, Ordering::Release);
+                engine::request_interrupt(); // an atomic flag, made to be set from other threads
+            }
         };
         // Without a thread there are no limits for what computes, and no slices.
         *STATE.ticks.borrow_mut() = Ticks::start(LONGEST, tick).ok().map(|ticks| (ticks, board));
+    }
+}
+
+/// Says why there are no limits: once, and past error handlers, which might throw in the middle of what begins here.
+#[cold]
+fn warn() {
+    if !STATE.has_warned.replace(true) {
+        let frame = Frame::current();
+        let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
+        let text = "With opcache.jit=function code that computes has no time limit of a request and no time slices: PHP's \
+            compiled loops lose count when they are interrupted. Set opcache.jit=tracing";
+        let file = file.map_or(String::new(), Str::to_text);
+        gate::without_switch(|| engine::report_at(&file, line, text, isolation::error_reporting()));
     }
 }
 
@@ -319,8 +344,6 @@ impl Obstacle {
 /// Checks, on the thread of the ticks, whether the process gets to its end.
 struct Ending {
     board: Arc<Board>,
-    /// How often it had been asked to end before.
-    before: u32,
     /// What keeps it from doing so, and since when.
     waits: Option<(Obstacle, u64)>,
     context: usize,
@@ -332,7 +355,6 @@ impl Ending {
     fn new(board: Arc<Board>) -> Ending {
         Ending {
             board,
-            before: signals::endings(),
             waits: None,
             context: stacks::running_at(),
             // SAFETY: no arguments.
@@ -343,7 +365,8 @@ impl Ending {
 
     fn check(&mut self) {
         // Signals that the process has got to are no reason to end it, however many there were.
-        let obstacle = Obstacle::present().filter(|_| signals::endings().wrapping_sub(self.before) >= 2);
+        let obstacle = Obstacle::present()
+            .filter(|_| signals::endings().wrapping_sub(self.board.before.load(Ordering::Relaxed)) >= 2);
         let Some(obstacle) = obstacle else {
             self.waits = None;
             return;
@@ -354,9 +377,11 @@ impl Ending {
         if now - since < LATE {
             return;
         }
-        self.board.asks.store(true, Ordering::Release);
-        engine::request_interrupt();
-        std::thread::sleep(ANSWER);
+        if self.board.may_interrupt {
+            self.board.asks.store(true, Ordering::Release);
+            engine::request_interrupt();
+            std::thread::sleep(ANSWER);
+        }
         if Obstacle::present() != Some(obstacle) {
             self.board.asks.store(false, Ordering::Release);
             *self.board.answer.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -3,8 +3,10 @@
 //! PHP code is interrupted twice a slice ([`limits`]); what then has run for one is a yield like any other. It is made between
 //! two instructions of PHP code, and only where all code below is PHP's as well: C code that has called it (a sort, a
 //! destructor, an output callback, an autoloader) may be in the middle of what other coroutines must not see. An exception to that is
-//! named by [`is_transparent`].
+//! named by [`is_transparent`]. Where C code has called C code, as a comparison does a `__toString()` of an extension, there is no frame
+//! of it when the engine interrupts; but what it has pushed on the VM stack is there still.
 
+use crate::c::spindle_is_innermost;
 use crate::engine::loading;
 use crate::observe::limits;
 use crate::runtime::{runner, scheduler};
@@ -17,7 +19,7 @@ use std::time::Duration;
 /// When code that has given way has continued last.
 static RESUMED: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 
-/// Begins at the first `spawn` of a request, if the setting is on.
+/// Begins, if the setting is on: at the first `spawn` of a request or of the child of a fork, and as a server begins to run.
 pub fn begin() {
     if let slice @ 1.. = settings::current().time_slice_ms {
         limits::tick_within(Duration::from_micros(slice.unsigned_abs() * 500));
@@ -32,11 +34,11 @@ pub fn ticked(frame: Option<Frame>) {
     }
     let Some(length) = limits::stretch() else { return };
     let since = length.min(Reactor::now().saturating_sub(RESUMED.get()));
-    if let Some(rt) = scheduler::existing()
-        && since >= slice
-        && rt.can_switch()
+    let Some(rt) = scheduler::existing().filter(|rt| since >= slice && rt.can_switch()) else { return };
+    RESUMED.set(Reactor::now()); // where it cannot give way, a slice passes until it is tried again
+    if rt.may_have_others()
         && !exception::is_in_flight()
-        && frame.is_some_and(is_all_php)
+        && frame.is_some_and(|frame| spindle_is_innermost(frame) && is_all_php(frame))
         && !loading::is_loading(rt)
     {
         let paused = limits::pause(length);

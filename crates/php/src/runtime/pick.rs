@@ -190,6 +190,11 @@ impl Runtime {
         self.core.borrow().cancellation_waits()
     }
 
+    /// Returns `false` if no other coroutine can run now, nor be woken.
+    pub fn may_have_others(&self) -> bool {
+        self.core.borrow().has_ready() || self.may_have_events()
+    }
+
     /// Returns `false` if an event could do nothing: the running coroutine is the only one, without a time limit, and there was no
     /// signal.
     pub fn may_have_events(&self) -> bool {
