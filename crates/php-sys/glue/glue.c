@@ -813,10 +813,13 @@ bool spindle_vm_interrupt_take(void)
 	return true;
 }
 
-/* Returns true if the VM stack ends with this frame, or with the newest of its calls that have not begun: no instruction of it is in
+/* Returns true if this frame is PHP code's, and the VM stack ends with it, or with the newest of its calls that have not begun: no instruction of it is in
  * the middle of a call by C code, which may have no frame when the engine interrupts at its end. */
 bool spindle_is_innermost(const zend_execute_data *frame)
 {
+	if (!frame->func || !ZEND_USER_CODE(frame->func->type)) {
+		return false; /* others have no newest call */
+	}
 	const zend_execute_data *last = frame->call ? frame->call : frame;
 	return last->func && (const char *) last + zend_vm_calc_used_stack(ZEND_CALL_NUM_ARGS(last), last->func) == (const char *) EG(vm_stack_top);
 }

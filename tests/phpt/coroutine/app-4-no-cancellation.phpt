@@ -7,7 +7,9 @@ async.time_slice_ms=2
 use function Async\{await, delay, protect, spawn, suspend};
 
 $is_cancelled = false;
-$computes = spawn(function() use (&$is_cancelled) {
+$has_begun = false;
+$computes = spawn(function() use (&$is_cancelled, &$has_begun) {
+    $has_begun = true;
     while (!$is_cancelled);
     echo "the loop has ended\n";
     try {
@@ -16,6 +18,9 @@ $computes = spawn(function() use (&$is_cancelled) {
         echo "cancelled in delay()\n";
     }
 });
+while (!$has_begun) {
+    suspend();
+}
 spawn(function() use ($computes, &$is_cancelled) {
     $computes->cancel();
     $is_cancelled = true;

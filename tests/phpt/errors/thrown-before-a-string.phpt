@@ -5,7 +5,13 @@ pcntl
 --FILE--
 <?php
 pcntl_async_signals(true);
-pcntl_signal(SIGUSR1, function () { throw new Exception('interrupted'); });
+$throws = false; // not where it is not caught
+pcntl_signal(SIGUSR1, function () use (&$throws) {
+    if ($throws) {
+        $throws = false;
+        throw new Exception('interrupted');
+    }
+});
 final class Text
 {
     public string $name = 'x';
@@ -25,10 +31,12 @@ final class Text
 
 function caught(): int
 {
+    global $throws;
     $text = new Text;
     $killer = proc_open(['sh', '-c', 'while kill -USR1 "$0"; do :; done', (string) getmypid()], [2 => ['file', '/dev/null', 'w']], $pipes);
     for ($caught = 0; $caught < 200; ) {
         try {
+            $throws = true;
             while (true) {
                 $text->before();
                 $text->text();
