@@ -123,11 +123,11 @@ case_install() {
 case_pie() {
     new_root pie dev
     sources pie
-    check 'phpize' in_root pie 'cd /src && sha256sum Makefile >/root/sum && cd packaging/pie && phpize'
+    check 'phpize' in_root pie 'cd /src && sha256sum Makefile >/tmp/sum && cd packaging/pie && phpize'
     check 'configure without cargo' in_root pie 'cd /src/packaging/pie && ! ./configure --with-spindle-cargo=/nowhere >/tmp/out 2>&1; tail -n 1 /tmp/out; tail -n 1 /tmp/out | grep -q "configure: error: spindle: there is no cargo: install Rust"'
     check 'configure, make, make install, as PIE runs them' in_root pie "cd /src/packaging/pie && ./configure --with-php-config=\$(command -v php-config$php_version) && make -j2 && test -f modules/spindle.so && make install"
     check 'what it has installed' in_root pie "echo extension=spindle > /etc/php/$php_version/cli/conf.d/20-spindle.ini && $loaded && $works"
-    check 'phpize --clean, and the sources are as before' in_root pie 'cd /src/packaging/pie && phpize --clean && test ! -e modules && cd /src && sha256sum -c /root/sum'
+    check 'phpize --clean, and the sources are as before' in_root pie 'cd /src/packaging/pie && phpize --clean && test ! -e modules && cd /src && sha256sum -c /tmp/sum'
     check 'without libclang, configure' in_root pie "apt-get -qq remove -y 'libclang*' >/dev/null; cd /src/packaging/pie && phpize >/dev/null && ! ./configure >/tmp/out 2>&1; tail -n 1 /tmp/out; tail -n 1 /tmp/out | grep -q 'configure: error: spindle: there is no libclang'"
     check 'without libclang, cargo' in_root pie "cd /src && touch crates/php-sys/glue/glue.h && ! cargo build -q --release -p spindle-php-sys >/tmp/out 2>&1; cat /tmp/out; test \$(wc -l </tmp/out) -le 2 && head -n 1 /tmp/out | grep -q 'libclang and clang.s headers are needed'"
     if [ -n "${PIE-}" ]; then

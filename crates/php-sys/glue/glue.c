@@ -813,8 +813,8 @@ bool spindle_vm_interrupt_take(void)
 	return true;
 }
 
-/* Returns true if this frame is PHP code's, and the VM stack ends with it, or with the newest of its calls that have not begun: no instruction of it is in
- * the middle of a call by C code, which may have no frame when the engine interrupts at its end. */
+/* Returns true if this frame is PHP code's, and the VM stack ends with it, or with the newest of its calls that have not begun:
+ * no instruction of it is in the middle of a call by C code, which may have no frame when the engine interrupts at its end. */
 bool spindle_is_innermost(const zend_execute_data *frame)
 {
 	if (!frame->func || !ZEND_USER_CODE(frame->func->type)) {

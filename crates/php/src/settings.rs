@@ -10,8 +10,8 @@ pub fn current() -> sys::spindle_ini {
     c::spindle_settings.get()
 }
 
-/// Returns `true` if opcache's JIT compiles whole functions. After each interrupt, PHP does a step of their loops once more, or
-/// leaves one out: it continues them with variables of before (seen with PHP 8.2 and signals, without this module).
+/// Returns `true` if opcache's JIT compiles whole functions. After an interrupt, PHP may do a step of their loops once
+/// more (seen with PHP 8.2 and signals, without this module).
 pub fn jit_compiles_functions() -> bool {
     let is_on = |name| engine::number_setting(name) != 0 || engine::setting(name).eq_ignore_ascii_case("on");
     let is_enabled = is_on(c"opcache.enable") && (engine::sapi_name() != c"cli" || is_on(c"opcache.enable_cli"));

@@ -50,10 +50,10 @@ echo implode(' ', array_diff(array_map(await(...), $loops), ['500', '503'])), "a
 while (substr_count(file_get_contents($log), 'Fatal error') < 2) {
     Async\delay(5);
 }
-echo "what goes on is ended\n";
 $server->stop();
+echo 'what goes on is ended: ', substr_count(S\reports($log), 'Fatal error'), "\n";
 ?>
 --EXPECT--
 computed
 all are answered
-what goes on is ended
+what goes on is ended: 2

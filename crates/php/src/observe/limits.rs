@@ -16,7 +16,7 @@ use crate::stack::stacks;
 use spindle_reactor::ticks::Ticks;
 use spindle_reactor::watchdog::{Errors, Native, word};
 use spindle_reactor::{Reactor, signals};
-use spindle_zend::{Frame, Function, PhpStatic, Str, engine, exception};
+use spindle_zend::{Frame, PhpStatic, Str, engine, exception};
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -243,7 +243,7 @@ fn check(checks: Checks, frame: Option<Frame>) {
     let computed = processor_time();
     let before = STATE.computed.replace(computed);
     let Some(length) = stretch() else { return };
-    if frame.and_then(Frame::function).is_some_and(|function| !function.is_internal()) && !exception::is_in_flight() {
+    if frame.is_some_and(runs_code) && !exception::is_in_flight() {
         (checks.check)(Stretch { length, computed: computed.saturating_sub(before) });
     }
 }
@@ -290,11 +290,16 @@ pub fn throw_cancellation() -> bool {
     can_throw() && scheduler::existing().is_some_and(park::throw_cancellation)
 }
 
+/// Returns `true` for a frame of PHP code, and `false` for one that is only there for traces, as below a handler: there the engine
+/// interrupts when that has ended.
+fn runs_code(frame: Frame) -> bool {
+    frame.function().is_some_and(|function| function.code().is_some_and(|code| !code.opcodes.is_null()))
+}
+
 fn can_throw() -> bool {
     let Some(rt) = scheduler::existing() else { return false };
     let frame = Frame::current();
-    let in_php = frame.and_then(Frame::function).is_some_and(|function: Function| !function.is_internal());
-    in_php
+    frame.is_some_and(runs_code)
         && !pending_cancel::is_inside_failing(rt.context(), frame)
         && !handle_locks::is_inside_marked()
         && !exception::is_in_flight()

@@ -16,7 +16,7 @@ use spindle_zend::{Frame, Function, PhpStatic, Str, exception, sys};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// When code that has given way has continued last.
+/// When code has last given way and continued, or could not give way.
 static RESUMED: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 
 /// Begins, if the setting is on: at the first `spawn` of a request or of the child of a fork, and as a server begins to run.
