@@ -87,7 +87,7 @@ pub fn rt() -> &'static Runtime {
 /// An exception is in flight, so no other code must run.
 pub fn runtime() -> Result<&'static Runtime, Thrown> {
     request::check_place();
-    if exception::is_in_flight() { Err(Thrown::is_in_flight()) } else { Ok(rt()) }
+    exception::check().map(|()| rt())
 }
 
 #[cold]
