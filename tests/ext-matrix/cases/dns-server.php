@@ -17,6 +17,8 @@ matrix('dns_get_record', function (int $i): array {
     }
     return $answers;
 }, n: 6, ms: 400);
+// The thread's own state of the resolver is of the configuration before.
+\file_put_contents('/etc/resolv.conf', "options rotate\n", FILE_APPEND);
 matrix('checkdnsrr and getmxrr', function (int $i): array {
     $name = "n$i.w" . ms(150) . '.test';
     return [\checkdnsrr($name, 'MX'), \getmxrr($name, $hosts, $weights), $hosts, $weights];

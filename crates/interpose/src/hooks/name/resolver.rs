@@ -12,14 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const TRY_AGAIN: c_int = 2;
 const NO_RECOVERY: c_int = 3;
 
-/// The start of glibc's `struct __res_state` (`<resolv.h>`; the same in all versions).
+/// glibc's `struct __res_state` (`<resolv.h>`; the same in all versions).
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ResState {
     retrans: c_int,
     retry: c_int,
     options: c_ulong,
     nscount: c_int,
-    nsaddr_list: [[u8; 16]; 3],
+    nsaddr_list: [libc::sockaddr_in; 3],
     id: c_ushort,
     dnsrch: [*const c_char; 7],
     defdname: [c_char; 256],
@@ -28,21 +29,28 @@ pub struct ResState {
     sort_list: [[u8; 8]; 10],
     unused: [*const c_void; 2],
     res_h_errno: c_int,
+    internal: [c_int; 2],
+    nsmap: [c_ushort; 4],
+    nssocks: [c_int; 3],
+    nscount6: [c_ushort; 2],
+    /// The servers that have no address in `nsaddr_list`.
+    nsaddrs: [*const libc::sockaddr_in6; 3],
+    reserved: [c_uint; 2],
 }
 
 // As the C compiler lays it out on the processors that are supported.
-const _: () = assert!(std::mem::offset_of!(ResState, res_h_errno) == 496 && size_of::<c_long>() == 8);
+const _: () = assert!(
+    std::mem::offset_of!(ResState, res_h_errno) == 496
+        && std::mem::offset_of!(ResState, nsaddrs) == 536
+        && size_of::<ResState>() == 568
+        && size_of::<c_long>() == 8
+);
 
 type Simple = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut c_uchar, c_int) -> c_int;
 type WithState = unsafe extern "C" fn(*mut ResState, *const c_char, c_int, c_int, *mut c_uchar, c_int) -> c_int;
 
-unsafe extern "C" {
-    #[link_name = "__res_state"]
-    fn libc_res_state() -> *mut ResState;
-    #[cfg_attr(target_env = "gnu", link_name = "__res_init")]
-    #[cfg_attr(not(target_env = "gnu"), link_name = "res_init")]
-    fn libc_res_init() -> c_int;
-}
+type Init = unsafe extern "C" fn(*mut ResState) -> c_int;
+type Close = unsafe extern "C" fn(*mut ResState);
 
 /// A function of the resolver: in libc since glibc 2.34, before that in `libresolv` with other names.
 struct Original {
@@ -54,6 +62,8 @@ static QUERY: Original = Original { names: [c"res_query", c"__res_query"], addre
 static SEARCH: Original = Original { names: [c"res_search", c"__res_search"], address: AtomicUsize::new(0) };
 static NQUERY: Original = Original { names: [c"res_nquery", c"__res_nquery"], address: AtomicUsize::new(0) };
 static NSEARCH: Original = Original { names: [c"res_nsearch", c"__res_nsearch"], address: AtomicUsize::new(0) };
+static NINIT: Original = Original { names: [c"res_ninit", c"__res_ninit"], address: AtomicUsize::new(0) };
+static NCLOSE: Original = Original { names: [c"res_nclose", c"__res_nclose"], address: AtomicUsize::new(0) };
 
 impl Original {
     /// Returns its address, or 0 if it does not exist; then the hook cannot have been called.
@@ -84,6 +94,53 @@ impl Original {
         // SAFETY: `NQUERY` and `NSEARCH` name functions of this type; null is `None`.
         unsafe { std::mem::transmute::<usize, Option<WithState>>(self.find()) }
     }
+}
+
+/// Calls `with` with a state as the configuration makes it now. Returns `None` if there is none.
+fn with_fresh_state<R>(with: impl FnOnce(&ResState) -> R) -> Option<R> {
+    // SAFETY: the names are of functions of these types; null is `None`.
+    let init = unsafe { std::mem::transmute::<usize, Option<Init>>(NINIT.find()) }?;
+    // SAFETY: as above.
+    let close = unsafe { std::mem::transmute::<usize, Option<Close>>(NCLOSE.find()) }?;
+    // SAFETY: numbers and pointers.
+    let mut fresh: ResState = unsafe { std::mem::zeroed() };
+    // SAFETY: a whole state, zeroed as the call wants it.
+    if unsafe { init(&raw mut fresh) } != 0 {
+        return None;
+    }
+    let result = with(&fresh);
+    // SAFETY: initialised above.
+    unsafe { close(&raw mut fresh) };
+    Some(result)
+}
+
+/// The address of a server: what of it is an address, as glibc leaves the padding as it was.
+#[derive(PartialEq, Eq)]
+enum Server {
+    V4(u16, u32),
+    V6(u16, u32, [u8; 16]),
+    None,
+}
+
+/// # Safety
+/// The state is initialised.
+unsafe fn server(state: &ResState, index: usize) -> Server {
+    let v4 = state.nsaddr_list[index];
+    if c_int::from(v4.sin_family) == libc::AF_INET {
+        return Server::V4(v4.sin_port, v4.sin_addr.s_addr);
+    }
+    // SAFETY: null, or an address that belongs to the state.
+    match unsafe { state.nsaddrs[index].as_ref() } {
+        Some(v6) => Server::V6(v6.sin6_port, v6.sin6_scope_id, v6.sin6_addr.s6_addr),
+        None => Server::None,
+    }
+}
+
+/// # Safety
+/// The state is initialised.
+unsafe fn domains(state: &ResState) -> impl Iterator<Item = &CStr> {
+    // SAFETY: before the first null, strings that belong to the state.
+    state.dnsrch.iter().take_while(|domain| !domain.is_null()).map(|&domain| unsafe { CStr::from_ptr(domain) })
 }
 
 fn refused() -> c_int {
@@ -138,21 +195,20 @@ fn simple(call: &'static str, original: &'static Original, ask: Ask) -> c_int {
     })
 }
 
-/// Returns `true` if the state equals this thread's default, and so that of a worker.
+/// Returns `true` if the state is as the configuration makes it, so that a worker's, which follows the configuration,
+/// asks the same servers the same way. (This thread's own state is of the time when it was last used.)
 fn is_default(state: *mut ResState) -> bool {
-    // SAFETY: the caller's state and this thread's own, initialised by the call if it was not.
-    unsafe {
-        let own = libc_res_state();
-        if (*own).options & 1 == 0 && libc_res_init() != 0 {
-            return false;
-        }
-        let (a, b) = (&*state, &*own);
-        a.retrans == b.retrans
-            && a.retry == b.retry
-            && a.options == b.options
-            && a.nscount == b.nscount
-            && a.nsaddr_list == b.nsaddr_list
-    }
+    // SAFETY: the caller's state.
+    let asked = unsafe { &*state };
+    with_fresh_state(|fresh| {
+        let numbers = |state: &ResState| (state.retrans, state.retry, state.options, state.nscount, state.bits);
+        let servers = usize::try_from(asked.nscount).map_or(0, |count| count.min(3));
+        // SAFETY: both are initialised, and have these servers.
+        let same = |index| unsafe { server(asked, index) == server(fresh, index) };
+        // SAFETY: as above.
+        numbers(asked) == numbers(fresh) && (0..servers).all(same) && unsafe { domains(asked).eq(domains(fresh)) }
+    })
+    .unwrap_or(false)
 }
 
 fn with_state(
