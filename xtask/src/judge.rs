@@ -15,16 +15,27 @@ use std::{
 /// How the line of a skipped test begins.
 const SKIPPED: &[&str] = &["SKIPPED: ", "XFAILED: ", "skip ", "not run: ", "known difference: ", "unstable: "];
 
-/// Runs the command of a suite, and hands on its lines. Returns how it has ended if it has passed.
-pub fn run(root: &Path, suite: &str, command: &mut Command, print: &(dyn Fn(&[u8]) + Sync)) -> Option<Closing> {
+/// How many lines of what has failed are told again.
+const TOLD_AGAIN: usize = 100;
+
+/// Runs the command of a suite, and hands on its lines. Returns how it has ended if it has passed, and otherwise what is to
+/// be read first.
+pub fn run(
+    root: &Path,
+    suite: &str,
+    command: &mut Command,
+    print: &(dyn Fn(&[u8]) + Sync),
+) -> Result<Closing, Vec<Vec<u8>>> {
     let list = fs::read_to_string(root.join("tests/may-skip")).unwrap_or_default();
     let mut judge = Judge::new(may_skip(&list, suite));
+    let mut failures = Failures::default();
     let succeeded = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
         Ok(mut child) => {
             let errors = child.stderr.take().expect("the errors are a pipe");
             thread::scope(|scope| {
                 scope.spawn(|| lines(errors).for_each(|line| print(&line)));
                 for line in lines(child.stdout.take().expect("the output is a pipe")) {
+                    failures.read(&line);
                     judge.read(line).iter().for_each(|line| print(line));
                 }
             });
@@ -39,7 +50,33 @@ pub fn run(root: &Path, suite: &str, command: &mut Command, print: &(dyn Fn(&[u8
     for line in complaints.iter().chain([&closing.to_string()]) {
         print(line.as_bytes());
     }
-    (succeeded && closing.failed == 0).then_some(closing)
+    if succeeded && closing.failed == 0 {
+        return Ok(closing);
+    }
+    failures.lines.extend(complaints.into_iter().chain([closing.to_string()]).map(String::into_bytes));
+    Err(failures.lines)
+}
+
+/// The lines of a suite that say what has failed, each with the few that follow it.
+#[derive(Default)]
+struct Failures {
+    lines: Vec<Vec<u8>>,
+    follow: usize,
+}
+
+impl Failures {
+    fn read(&mut self, line: &[u8]) {
+        let begins = |word: &[u8]| line.trim_ascii_start().starts_with(word);
+        if begins(b"FAIL") {
+            self.follow = 10;
+        } else if begins(b"ok ") || begins(b"PASS") || begins(b"SKIP") {
+            self.follow = 0;
+        }
+        if self.follow > 0 && self.lines.len() < TOLD_AGAIN {
+            self.follow -= 1;
+            self.lines.push(line.to_vec());
+        }
+    }
 }
 
 fn lines(pipe: impl Read) -> impl Iterator<Item = Vec<u8>> {
@@ -162,7 +199,7 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use super::{Closing, Judge, matches, may_skip};
+    use super::{Closing, Failures, Judge, matches, may_skip};
 
     fn ended(lines: &[&str], succeeded: bool) -> String {
         let mut judge = Judge::new(vec!["SKIPPED: known*".to_owned()]);
@@ -216,6 +253,15 @@ mod tests {
             .collect();
         assert_eq!(printed, [&b"1 passed, 0 failed"[..], b"more"]);
         assert_eq!(judge.closing.map(|closing| closing.passed), Some(2));
+    }
+
+    #[test]
+    fn what_has_failed_is_told_again_with_its_reason() {
+        let mut failures = Failures::default();
+        for line in [&b"ok    a"[..], b"FAIL  b", b"  the reason", b"ok    c", b"PASS", b"  FAIL d", b"ok    e"] {
+            failures.read(line);
+        }
+        assert_eq!(failures.lines, [&b"FAIL  b"[..], b"  the reason", b"  FAIL d"]);
     }
 
     #[test]

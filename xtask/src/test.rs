@@ -233,27 +233,34 @@ impl Door<'_> {
                 results.extend(lane.join().expect("no lane panics"));
             }
         });
-        let failed: Vec<_> = results.iter().filter(|(_, (passed, _))| !passed).map(|(name, _)| *name).collect();
+        let failed: Vec<_> =
+            results.iter().filter_map(|(name, (ended, _))| Some((*name, ended.as_ref().err()?))).collect();
         if suites.len() > 1 {
             let seconds: Vec<_> =
                 results.iter().map(|(name, (_, time))| format!("{name} {}", time.as_secs())).collect();
             println!("Seconds: {}", seconds.join(", "));
-            if failed.is_empty() {
-                println!("All suites passed.");
-            } else {
-                println!("Suites that failed, each with its own closing line above: {}", failed.join(", "));
-            }
         }
         if all && !self.nightly {
             for suite in SUITES.iter().filter(|suite| suite.nightly.is_some()) {
                 println!("Not among them: cargo xtask test --nightly {}, which {}", suite.name, self.last(suite));
             }
         }
+        if suites.len() > 1 && failed.is_empty() {
+            println!("All suites passed.");
+        } else if suites.len() > 1 {
+            // Again, where the end of a long report is all that is read.
+            for (name, lines) in &failed {
+                println!("-- {name} failed:");
+                lines.iter().for_each(|line| print(&[line, &b"\n"[..]].concat()));
+            }
+            let names: Vec<_> = failed.iter().map(|(name, _)| *name).collect();
+            println!("Suites that failed: {}", names.join(", "));
+        }
         if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// Returns `true` if the suite has passed, and how long it took. What it needs has been made.
-    fn run_one(&self, suite: &'static Suite, print: &(dyn Fn(&[u8]) + Sync)) -> (bool, Duration) {
+    /// Returns what the suite says of what has failed, if it has not passed, and how long it took. What it needs has been made.
+    fn run_one(&self, suite: &'static Suite, print: &(dyn Fn(&[u8]) + Sync)) -> (Result<(), Vec<Vec<u8>>>, Duration) {
         let start = Instant::now();
         let line = |line: &[u8]| print(&[line, b"\n"].concat());
         line(format!("== {}: {}", suite.name, suite.tells).as_bytes());
@@ -271,15 +278,15 @@ impl Door<'_> {
         };
         let mut command = self.prepared(shell, &format!("set -- {own} \"$@\"\n{run}"));
         command.args(self.options.unwrap_or_default());
-        let closing = judge::run(self.root, suite.name, &mut command, &line);
+        let ended = judge::run(self.root, suite.name, &mut command, &line);
         let is_whole = self.options.is_none() && env::var_os(suite.narrowed_by).is_none_or(|value| value.is_empty());
-        if let Some(closing) = &closing
+        if let Ok(closing) = &ended
             && is_whole
             && suite.nightly == Some(own)
         {
             self.record(suite, &closing.to_string());
         }
-        (closing.is_some(), start.elapsed())
+        (ended.map(|_| ()), start.elapsed())
     }
 
     /// Makes what suites need, once. A module that the environment names is there.
