@@ -87,6 +87,7 @@ fn main() {
         "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
+        "glue/instances.c",
         "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
@@ -107,6 +108,7 @@ fn main() {
     glue.file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")
+        .file("glue/instances.c")
         .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")

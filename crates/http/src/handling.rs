@@ -1,5 +1,6 @@
 //! A request that is handled: what its coroutines share with the loop of the server.
 
+use crate::application::Place;
 use crate::errors;
 use crate::state::Inner;
 use spindle_php::coroutine::{self, Scope, WaitQueue};
@@ -47,6 +48,8 @@ pub struct Handling {
     pub limits: Limits,
     /// The PHP request state, in worker mode.
     pub request: OnceCell<Weak<Sapi>>,
+    /// The place of the instance that serves it, in application mode.
+    place: RefCell<Option<Rc<Place>>>,
     /// The failure of another coroutine of the scope.
     failure: RefCell<Option<Owned<Object>>>,
 }
@@ -64,6 +67,7 @@ impl Handling {
             scope: RefCell::new(None),
             limits: Limits::usual(),
             request: OnceCell::new(),
+            place: RefCell::new(None),
             failure: RefCell::new(None),
         });
         let (weak, all) = (Rc::downgrade(&handling), Rc::downgrade(inner));
@@ -95,8 +99,21 @@ impl Handling {
         }
     }
 
+    /// Gives it the place of an instance, which serves it.
+    pub fn take_place(&self, place: Rc<Place>) {
+        self.place.replace(Some(place));
+    }
+
+    /// Returns the place of the instance that serves it, in application mode.
+    pub fn place(&self) -> Option<Rc<Place>> {
+        self.place.borrow().clone()
+    }
+
     /// The handler has ended.
     pub fn finish(&self) {
+        if let (Some(place), Some(server)) = (self.place.take(), self.server.upgrade()) {
+            place.give_back(&server);
+        }
         self.exchange.finish_handler();
         let scope = self.scope.take();
         drop(scope); // coroutines that are still in it run on

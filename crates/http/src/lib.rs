@@ -6,6 +6,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
+mod application;
 mod driver;
 mod errors;
 mod form;
@@ -28,7 +29,7 @@ mod websocket;
 mod worker;
 mod writer;
 
-use spindle_php::Part;
+use spindle_php::{Part, sapi, slices};
 use spindle_zend::{Type, function_table};
 
 /// The part of the extension.
@@ -57,6 +58,8 @@ fn register() {
 fn request_ends() {
     state::close_all();
     worker::process_request_ends();
+    sapi::instance::end_all();
+    slices::forget_servers();
     limits::process_request_ends();
     helpers::forget();
 }

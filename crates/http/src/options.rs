@@ -125,6 +125,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
         match name.as_str() {
             "max_connections" => settings.max_connections = size(&name, value, 1)?,
             "max_concurrency" => settings.max_concurrency = size(&name, value, 1)?,
+            "instance_requests" => settings.instance_requests = count(&name, value, 0)?,
             "queue_timeout" => settings.queue_timeout = seconds(&name, value)?,
             "header_timeout" => settings.header_timeout = seconds(&name, value)?,
             "body_timeout" => settings.body_timeout = seconds(&name, value)?,

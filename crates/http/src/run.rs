@@ -1,5 +1,6 @@
 //! The loop of `Server::run()`, and the coroutine of a request.
 
+use crate::application::Place;
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::state::{Inner, Server};
@@ -22,7 +23,7 @@ const RUN: &CStr = c"Async\\Http\\Server::run";
 /// The coroutine was cancelled, or something is missing. All connections are closed then.
 pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     let inner = Rc::clone(server.inner()?);
-    if server.handler.is_empty() {
+    if server.handler.is_empty() && !server.application.is_set() {
         return Err(server_error("There is no handler: call handle() before"));
     }
     if inner.addresses.borrow().is_empty() {
@@ -42,7 +43,12 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
         let _ = server.variables.set(server_variables::prepare());
     }
     limits::watch(inner.core.settings());
-    let ended = serve(server, &inner);
+    let is_application = server.application.is_set();
+    let begun = if is_application { server.application.begin(server, &inner) } else { Ok(()) };
+    let ended = begun.and_then(|()| serve(server, &inner));
+    if is_application {
+        exception::put_aside(|| server.application.end(&inner));
+    }
     limits::unwatch();
     if is_worker {
         worker::server_stopped();
@@ -83,9 +89,14 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
         inner.core.turn();
         while let Some(event) = inner.core.next_event() {
             match event {
-                Event::Begin(exchange) => begin(server, inner, exchange)?,
+                Event::Begin(exchange) if server.application.is_set() => server.application.add(exchange),
+                Event::Begin(exchange) => begin(server, inner, exchange, None)?,
                 Event::Log(entry) => log::add(server, inner, *entry)?,
             }
+        }
+        while let Some((exchange, place)) = server.application.next() {
+            place.boot(server, inner)?;
+            begin(server, inner, exchange, Some(place))?;
         }
         loop {
             let failure = inner.failures.borrow_mut().pop();
@@ -120,8 +131,14 @@ impl Drop for FinishOnDrop {
 }
 
 /// Begins a handler.
-fn begin(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, exchange: Rc<Exchange>) -> Result<(), Thrown> {
+fn begin(
+    server: &Owned<Instance<Server>>,
+    inner: &Rc<Inner>,
+    exchange: Rc<Exchange>,
+    place: Option<Rc<Place>>,
+) -> Result<(), Thrown> {
     let ending = FinishOnDrop(Handling::begin(exchange, inner)?);
+    place.into_iter().for_each(|place| ending.0.take_place(place));
     let handling = Rc::clone(&ending.0);
     let Some(scope) = handling.scope() else { return Ok(()) };
     let server = server.clone();

@@ -1,5 +1,6 @@
 //! The class `Async\Http\Server`.
 
+use crate::application::MOST_INSTANCES;
 use crate::errors::{server_error, value_error};
 use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
@@ -16,6 +17,7 @@ function_table! {
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE, onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => |call| set_handler(call, true);
+        c"application"(boot: Type::CALLABLE, instances: Type::INT => c"16", eager: Type::BOOL => c"false") -> STATIC => application;
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
             let arguments = call.passed();
             let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
@@ -118,8 +120,30 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
         return Err(server_error("The handler of a server that runs cannot be changed"));
     }
     this.is_worker.set(is_worker);
+    this.application.instances.set(0);
     this.handler.set(handler.clone());
     this.on_fatal_error.set(on_fatal_error);
+    Ok(this.object().into())
+}
+
+fn application(call: Call) -> PhpResult {
+    let arguments = call.passed();
+    let boot = arguments.callable(1)?;
+    let instances = arguments.value(2).map_or(Ok(16), |_| arguments.long(2))?;
+    if !(1..=MOST_INSTANCES).contains(&instances) {
+        return Err(value_error(&format!(
+            "Server::application(): Argument #2 ($instances) must be between 1 and {MOST_INSTANCES}"
+        )));
+    }
+    let this = call.this_of(&SERVER);
+    if this.inner()?.is_running.get() {
+        return Err(server_error("The handler of a server that runs cannot be changed"));
+    }
+    this.is_worker.set(true);
+    this.handler.set(Value::UNDEF);
+    this.application.boot.set(boot.clone());
+    this.application.instances.set(usize::try_from(instances).unwrap_or(1));
+    this.application.is_eager.set(arguments.bool_or(3, false)?);
     Ok(this.object().into())
 }
 

@@ -1,5 +1,6 @@
 //! The state of a server: that of an object of the class, and what its coroutines share.
 
+use crate::application::Application;
 use crate::driver::Events;
 use crate::log::Log;
 use crate::server_variables::Variables;
@@ -17,6 +18,8 @@ pub struct Server {
     pub handler: ValueCell,
     /// What is called when a fatal error has ended a request.
     pub on_fatal_error: ValueCell,
+    /// The application, in application mode.
+    pub application: Application,
     pub log: Log,
     /// Whether requests have a PHP request state each (worker mode).
     pub is_worker: Cell<bool>,
@@ -73,6 +76,7 @@ impl State for Server {
             on_fatal_error: ValueCell::new(),
             is_worker: Cell::new(false),
             variables: OnceCell::new(),
+            application: Application::default(),
             log: Log::default(),
             inner: OnceCell::new(),
         }
@@ -88,6 +92,7 @@ impl State for Server {
         values.cell(&self.handler);
         values.cell(&self.on_fatal_error);
         values.cell(&self.log.to);
+        self.application.collect(values);
     }
 }
 

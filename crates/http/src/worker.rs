@@ -1,6 +1,7 @@
 //! Worker mode: each request has superglobals, headers, output, a session and functions for its end of its own, as PHP has them
 //! for the one request of a process.
 
+use crate::application::Place;
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::reply;
@@ -160,7 +161,8 @@ impl Texts {
 
 /// Creates the PHP request state for a request.
 pub fn make(handling: &Rc<Handling>) -> Rc<Sapi> {
-    let own = Sapi::new(|_| {
+    let (instance, base) = handling.place().map_or((None, None), |place| place.belongs_to());
+    let own = Sapi::new(instance, base, |_| {
         Box::new(Worker {
             handling: RefCell::new(Some(Rc::clone(handling))),
             handled: Rc::downgrade(handling),
@@ -252,7 +254,10 @@ pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
         return Err(server_error("The request has no state of PHP's"));
     };
     let steps: [&dyn Fn(); 6] = [
-        &|| serve(server, handling, request, worker),
+        &|| match handling.place() {
+            Some(place) => serve_by_instance(&place, server, handling, request, worker),
+            None => serve(server, handling, request, worker),
+        },
         &sapi::end::call_shutdown_functions,
         &sapi::end::close_session,
         &sapi::end::end_buffers,
@@ -294,6 +299,24 @@ fn handle_thrown(worker: &Worker) {
     }
 }
 
+/// Serves the request when the instance is ready that has it.
+fn serve_by_instance(
+    place: &Place,
+    server: &Instance<Server>,
+    handling: &Handling,
+    request: &Sapi,
+    worker: &Worker,
+) {
+    match place.ready() {
+        Ok(true) => place.during(|| serve(server, handling, request, worker)),
+        Ok(false) => {
+            worker.refused.set(Some(StatusCode::SERVICE_UNAVAILABLE));
+            worker.has_failed.set(true);
+        }
+        Err(_) => handle_failure(handling, worker),
+    }
+}
+
 /// Begins the request and calls the handler.
 fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker: &Worker) {
     let exchange = &*handling.exchange;
@@ -316,7 +339,7 @@ fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker:
     if exception::is_in_flight() {
         return handle_failure(handling, worker);
     }
-    let handler = server.handler.get();
+    let handler = handling.place().map_or_else(|| server.handler.get(), |place| place.handler());
     match coroutine::call(&handler, &mut []) {
         Err(_) => handle_failure(handling, worker),
         Ok(result) if result.as_object().is_some_and(reply::is_response) => {
@@ -642,6 +665,12 @@ impl Client for Worker {
     fn dies(&self) {
         self.has_died.set(true);
         self.fail();
+        if let Some(place) = self.handled().and_then(|handling| handling.place()) {
+            place.breaks();
+            if sapi::fatal_error_was_asked_for() {
+                return; // no memory was damaged: the instance alone ends
+            }
+        }
         if let Some(server) = self.server.upgrade() {
             server.should_notify.set(!server.is_poisoned.replace(true));
             server.core.drain(Some(server.core.settings().fatal_grace));

@@ -312,6 +312,30 @@ void spindle_request_ends(void);
 void spindle_functions_add(const zend_function_entry *functions);
 void spindle_functions_remove(void);
 
+/* --- instances of an application: instances.c --- */
+
+typedef struct spindle_instance spindle_instance;
+/* Remembers the statics and global variables of the script: each instance begins with them. To be called while no instance runs. */
+void spindle_instances_prepare(void);
+/* Returns an instance that is empty. The script has the number 0, and each instance another one. */
+spindle_instance *spindle_instance_new(uint16_t number);
+/* Gives an empty instance what each begins with. */
+void spindle_instance_begin(spindle_instance *);
+/* Makes it the running one; NULL: that of the script. */
+void spindle_instance_enter(spindle_instance *to);
+/* Returns the running one; NULL: that of the script. */
+spindle_instance *spindle_instance_running(void);
+/* Calls the destructors of the objects that the running instance has made. */
+void spindle_instance_call_destructors(void);
+/* Empties the running instance. */
+void spindle_instance_free(void);
+/* Collects cycles: destructors run in the instances of their objects. */
+int spindle_instances_collect(int (*collect)(void));
+/* A bailout was caught in code of this instance. */
+void spindle_instances_survive(spindle_instance *of);
+/* Forgets all instances, which are empty. */
+void spindle_instances_end(void);
+
 /* --- native PHP requests in coroutines: sapi.c --- */
 
 /* The output handlers with which a request has begun. */
@@ -339,11 +363,13 @@ bool spindle_sapi_prepare(void);
 bool spindle_sapi_add_static(zend_string *class_name, zend_string *property);
 void spindle_sapi_forget_statics(void);
 void spindle_sapi_abandon(void);
-spindle_sapi *spindle_sapi_new(void);
+/* Returns a request that has not begun. It begins with the handlers and variables that `base` has then; NULL: the process's. */
+spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base);
 /* Puts the state of the running request aside, and restores that of another one; NULL: the process's own. That of a request whose
  * values were released is not kept. */
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released);
 /* The next ones concern the running request, in this order. */
+/* `server`: the variables; NULL: the process's. */
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer);
 void spindle_sapi_call_shutdown_functions(void);
 void spindle_sapi_close_session(void);
@@ -374,6 +400,8 @@ void spindle_time_is_over(zend_string *error);
 void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t length), void *with);
 void spindle_sapi_watch_errors(bool (*survived)(void));
 void spindle_sapi_watch_no_errors(void);
+/* Returns whether the last fatal error that has ended code of a request is one that PHP code has asked for. */
+bool spindle_sapi_fatal_was_asked_for(void);
 void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stack);
 
 /* --- the operators: syntax.c --- */

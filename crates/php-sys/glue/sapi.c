@@ -113,6 +113,8 @@ struct spindle_sapi {
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
+	spindle_instance *instance; /* NULL: that of the script */
+	spindle_sapi *base; /* whose handlers and variables it begins with: NULL: the process's */
 	spindle_sapi *previous, *next;
 };
 
@@ -380,7 +382,7 @@ static spindle_sapi *spare;
 static int spare_count;
 #define MOST_SPARE 64
 
-spindle_sapi *spindle_sapi_new(void)
+spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 {
 	spindle_sapi *this = spare;
 
@@ -403,6 +405,8 @@ spindle_sapi *spindle_sapi_new(void)
 		this->settings[i].value = value ? zend_string_copy(value) : NULL;
 	}
 	this->process = process;
+	this->instance = instance;
+	this->base = base;
 	this->previous = last;
 	if (last) {
 		last->next = this;
@@ -520,6 +524,14 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 		} else {
 			ZVAL_COPY_VALUE(&from->superglobals[i], value);
 		}
+		if (from->instance != to->instance) {
+			ZVAL_NULL(value);
+		}
+	}
+	spindle_instance_enter(to->instance);
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval *value = superglobal(i);
+
 		if (UNEXPECTED(Z_ISUNDEF(to->superglobals[i]))) {
 			ZVAL_NULL(value);
 		} else {
@@ -571,11 +583,42 @@ static void read_body(const char *content_type)
 	}
 }
 
+/* Adds what the boot of an instance has put into $_SERVER, as libraries do that read settings from a file. */
+static void add_variables(zval *server, const zval *from)
+{
+	zval *process = &own.superglobals[SERVER], *value;
+	zend_string *name;
+
+	ZVAL_DEREF(from);
+	ZVAL_DEREF(process);
+	if (Z_TYPE_P(from) != IS_ARRAY) {
+		return;
+	}
+	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(from), name, value) {
+		if (name && !zend_hash_exists(Z_ARRVAL_P(server), name)
+				&& !(Z_TYPE_P(process) == IS_ARRAY && zend_hash_exists(Z_ARRVAL_P(process), name))) {
+			ZVAL_DEREF(value);
+			if (zend_hash_add(Z_ARRVAL_P(server), name, value)) {
+				Z_TRY_ADDREF_P(value);
+			}
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer)
 {
-	zval environment;
+	spindle_sapi *base = running->base ? running->base : &own;
+	zval environment, of_process;
 	zend_execute_data frame;
 
+	if (!server) {
+		server = &own.superglobals[SERVER];
+		ZVAL_DEREF(server);
+		ZVAL_ARR(&of_process, Z_TYPE_P(server) == IS_ARRAY ? zend_array_dup(Z_ARRVAL_P(server)) : zend_new_array(0));
+		server = &of_process;
+	} else {
+		ZVAL_COPY(&of_process, server);
+	}
 	enter_function(&frame);
 	PG(during_request_startup) = true;
 	php_output_activate();
@@ -592,7 +635,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	SG(sapi_headers).http_response_code = 200; /* as PHP's other servers do */
 	PG(ignore_user_abort) = own.ignore_user_abort;
 	zend_stack_init(&EG(user_exception_handlers), sizeof(zval));
-	ZVAL_COPY(&EG(user_exception_handler), &own.user_exception_handler);
+	ZVAL_COPY(&EG(user_exception_handler), &base->user_exception_handler);
 	php_handle_auth_data(head->authorization);
 	if (PG(expose_php)) {
 		sapi_add_header(SAPI_PHP_VERSION_HEADER, sizeof(SAPI_PHP_VERSION_HEADER) - 1, true);
@@ -617,6 +660,9 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	if (SG(request_info).auth_digest) {
 		add_assoc_string(server, "PHP_AUTH_DIGEST", SG(request_info).auth_digest);
 	}
+	if (base != &own) {
+		add_variables(server, &base->superglobals[SERVER]);
+	}
 	zval time;
 	ZVAL_DOUBLE(&time, sapi_get_request_time());
 	zend_hash_update(Z_ARRVAL_P(server), request_time_float, &time);
@@ -631,7 +677,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	create(FILES);
 	create(REQUEST);
 	/* Like everything that concerns the environment, it belongs to the process: what it has put there before. */
-	ZVAL_COPY_DEREF(&environment, &own.superglobals[ENV]);
+	ZVAL_COPY_DEREF(&environment, &base->superglobals[ENV]);
 	set_superglobal(ENV, &environment);
 
 	if (session_module && session_module->request_startup_func) {
@@ -645,6 +691,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 #endif
 	PG(during_request_startup) = false;
 	leave_function(&frame);
+	zval_ptr_dtor(&of_process);
 }
 
 void spindle_sapi_call_shutdown_functions(void)
@@ -946,6 +993,12 @@ void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t 
 
 static void (*errors_to)(int, zend_string *, const uint32_t, zend_string *);
 static bool (*is_survived)(void);
+static bool was_asked_for;
+
+bool spindle_sapi_fatal_was_asked_for(void)
+{
+	return was_asked_for;
+}
 
 #define FATAL (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR | E_PARSE)
 
@@ -959,6 +1012,7 @@ static void on_error(int type, zend_string *file, const uint32_t line, zend_stri
 	if (!SG(headers_sent)) {
 		SG(sapi_headers).http_response_code = 500;
 	}
+	was_asked_for = type == E_USER_ERROR;
 	errors_to(type | E_DONT_BAIL, file, line, message);
 	zend_set_memory_limit(PG(memory_limit));
 	zend_bailout();
@@ -1005,6 +1059,7 @@ void spindle_sapi_survive(zend_execute_data *frame, const spindle_vm_stack *stac
 	EG(delayed_oom).state = ZEND_OOM_STATE_NONE; /* else no code runs any more */
 #endif
 	gc_protect(false);
+	spindle_instances_survive(running ? running->instance : NULL);
 }
 
 /* --- time limits ------------------------------------------------------------------------------------------------------ */

@@ -105,7 +105,13 @@ declare! {
     pub safe fn spindle_sapi_add_static(class: &Str, property: &Str) -> bool;
     pub safe fn spindle_sapi_forget_statics();
     pub safe fn spindle_sapi_abandon();
-    pub safe fn spindle_sapi_new() -> *mut sys::spindle_sapi;
+    pub safe fn spindle_instances_prepare();
+    pub safe fn spindle_instance_new(number: u16) -> *mut sys::spindle_instance;
+    pub safe fn spindle_instance_running() -> *mut sys::spindle_instance;
+    pub safe fn spindle_instance_call_destructors();
+    pub safe fn spindle_instance_free();
+    pub safe fn spindle_instances_collect(collect: extern "C" fn() -> c_int) -> c_int;
+    pub safe fn spindle_instances_end();
     pub safe fn spindle_sapi_call_shutdown_functions();
     pub safe fn spindle_sapi_close_session();
     pub safe fn spindle_sapi_end_buffers();
@@ -136,6 +142,7 @@ declare! {
     );
     pub safe fn spindle_sapi_watch_errors(survived: extern "C" fn() -> bool);
     pub safe fn spindle_sapi_watch_no_errors();
+    pub safe fn spindle_sapi_fatal_was_asked_for() -> bool;
 
     // Signals: one that does not exist has no handler.
     pub safe fn spindle_signal_is_default(signal: c_int) -> bool;

@@ -253,7 +253,10 @@ impl Scope {
         request: Rc<Sapi>,
         body: impl FnMut() -> PhpResult + 'static,
     ) -> Result<Coroutine, Thrown> {
-        let coroutine = self.spawn(body)?;
+        let coroutine = match request.instance() {
+            Some(instance) => instance.makes(|| self.spawn(body)),
+            None => self.spawn(body),
+        }?;
         coroutine.0.inherited.set_sapi(request);
         Ok(coroutine)
     }

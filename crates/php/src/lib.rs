@@ -22,6 +22,6 @@ pub mod sapi;
 mod settings;
 mod stack;
 
-pub use observe::limits;
+pub use observe::{limits, slices};
 pub use part::{Part, module_entry};
 pub use runtime::request_value::RequestValue;

@@ -4,8 +4,10 @@
 //!
 //! [`Scope::spawn_in_request`]: crate::coroutine::Scope::spawn_in_request
 
+use crate::c;
 use crate::engine::output;
 use crate::handles::trampolines;
+pub use crate::isolation::instance::{self, Instance};
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
     Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,
@@ -46,6 +48,12 @@ pub fn survive(body: impl FnOnce()) -> bool {
         trampolines::coroutine_ends(rt, rt.context());
     }
     sound
+}
+
+/// Returns `true` if the last fatal error that a request has ended with is one that PHP code has asked for, by `trigger_error()`: it
+/// has left no function of C in its middle but that one.
+pub fn fatal_error_was_asked_for() -> bool {
+    c::spindle_sapi_fatal_was_asked_for()
 }
 
 /// Returns `true` if the running coroutine can wait here.

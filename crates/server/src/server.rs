@@ -145,6 +145,11 @@ impl Server {
         [self.0.shared.event_loop.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
     }
 
+    /// Sets how many handlers may run, if that is less than the settings say.
+    pub fn limit_handlers(&self, most: usize) {
+        self.0.shared.most_handlers.set(most);
+    }
+
     /// Accepts no more connections, and closes the existing ones when their requests are answered. After `grace`
     /// nanoseconds handlers are cancelled; if it is `None`, there is no limit.
     pub fn drain(&self, grace: Option<u64>) {

@@ -9,6 +9,9 @@ pub struct Settings {
     pub max_connections: usize,
     /// How many handlers run at the same time. Further requests wait in order of arrival.
     pub max_concurrency: usize,
+    /// How many requests an instance of an application serves before another one takes its place; 0 for no limit. For what runs the
+    /// handlers: the server has no instances.
+    pub instance_requests: u64,
     /// How long a request waits for a handler; then it is refused with status 503.
     pub queue_timeout: u64,
     /// How long the head of a request may take, from its first byte; that of the first one, from the start of the connection.
@@ -74,6 +77,7 @@ impl Default for Settings {
         Settings {
             max_connections: 10_000,
             max_concurrency: 512,
+            instance_requests: 0,
             queue_timeout: 5 * SECOND,
             header_timeout: 10 * SECOND,
             body_timeout: 30 * SECOND,

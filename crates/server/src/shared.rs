@@ -26,6 +26,8 @@ pub enum Lifecycle {
 /// Settings, counters, and what tasks are woken for.
 pub struct Shared {
     pub settings: Settings,
+    /// How many handlers may run: another limit than that of the settings.
+    pub most_handlers: Cell<usize>,
     pub event_loop: Rc<EventLoop>,
     pub lifecycle: Cell<Lifecycle>,
     /// The folders whose files are sent.
@@ -53,6 +55,7 @@ impl Shared {
     pub fn new(settings: Settings, driver: Box<dyn Driver>) -> Rc<Shared> {
         Rc::new(Shared {
             settings,
+            most_handlers: Cell::new(usize::MAX),
             event_loop: EventLoop::new(driver),
             lifecycle: Cell::new(Lifecycle::Serving),
             roots: RefCell::default(),

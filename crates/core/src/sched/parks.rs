@@ -34,6 +34,23 @@ impl<X> Core<X> {
         }
     }
 
+    /// Queues the coroutine that [`Core::next_to_run`] has picked again, at the tail: it must not run yet. Another one that is
+    /// ready may.
+    #[cold]
+    pub fn defer(&mut self, next: Next) {
+        let (co, begun) = match next {
+            Next::Start(co) | Next::CancelledBeforeStart(co) => (co, Begun::No),
+            Next::Resume(co) => (co, Begun::Yes),
+            Next::Idle | Next::Over => return,
+        };
+        let coroutine = self.coroutine_mut(co);
+        coroutine.state = State::Ready;
+        if begun == Begun::No {
+            coroutine.begun = begun;
+        }
+        self.ready.push_back(co.0);
+    }
+
     /// Takes a coroutine, chosen by the seed, from the run queue: the one that has just yielded only if it is alone, since a yield
     /// promises to let another one run.
     #[cold]

@@ -13,6 +13,7 @@ use crate::engine::{
     loading, no_throw,
     syntax::{self, Source},
 };
+use crate::c;
 use crate::handles::{after_call, streams};
 use crate::runtime::{context, failure, finally, gate, moments, request, scheduler};
 use crate::stack::overflow;
@@ -246,7 +247,7 @@ fn run_script_code(code: impl FnOnce()) -> bool {
 }
 
 extern "C" fn collect() -> c_int {
-    COLLECT_HOOK.original().map_or(0, |original| gate::without_switch(|| original()))
+    COLLECT_HOOK.original().map_or(0, |original| gate::without_switch(|| c::spindle_instances_collect(original)))
 }
 
 extern "C" fn interrupt(frame: Option<Frame>) {

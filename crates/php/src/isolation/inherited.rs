@@ -1,5 +1,6 @@
 //! The state that a new coroutine inherits from its spawner.
 
+use super::instance::Instance;
 use super::sapi::{self, Sapi};
 use super::verdicts::{Own, executor};
 use spindle_php_sys as sys;
@@ -119,6 +120,12 @@ impl Inherited {
     pub(super) fn sapi(&self) -> *const Sapi {
         // SAFETY: nothing else uses the place meanwhile.
         unsafe { (*self.sapi.as_ptr()).as_ref() }.map_or(null(), Rc::as_ptr)
+    }
+
+    /// Returns the instance of a coroutine that has not begun; `None` for the script's.
+    pub fn instance(&self) -> Option<Instance> {
+        // SAFETY: null, or the request, which this holds.
+        unsafe { self.sapi().as_ref() }.and_then(Sapi::instance)
     }
 
     /// Releases the values of the request if no other coroutine holds it.

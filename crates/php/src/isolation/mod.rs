@@ -7,6 +7,7 @@
 //! | what a coroutine rarely has, in the engine or in a library | [`parts`]: moved only while it is in use |
 //! | marks of the engine on objects and arrays | [`marks`] |
 //! | what belongs to a native PHP request, which several coroutines may have | [`sapi`] |
+//! | statics and global variables, if the request belongs to an instance of an application | [`instance`] |
 //!
 //! What a call in progress has set for itself is exchanged with its stack, which may be that of a fiber in a coroutine: see
 //! [`calls`].
@@ -16,6 +17,7 @@ pub mod calls;
 pub(crate) mod foreign;
 pub mod globals;
 mod inherited;
+pub mod instance;
 mod last_error;
 mod marks;
 pub mod openssl;
@@ -29,6 +31,7 @@ pub use parts::SuspendedIn;
 
 use crate::c;
 use crate::stack::stacks::Stack;
+use instance::Instance;
 use marks::Marks;
 use parts::Parts;
 use sapi::Sapi;
@@ -157,6 +160,12 @@ impl Travelling {
     pub fn fiber(&self) -> Option<&FiberContext> {
         // SAFETY: the coroutine is suspended in it.
         unsafe { FiberContext::borrow(self.own.get().executor.current_fiber_context) }
+    }
+
+    /// Returns the instance of a suspended coroutine; `None` for the script's.
+    pub fn instance(&self) -> Option<Instance> {
+        // SAFETY: null, or the request of the coroutine, which holds it.
+        unsafe { self.sapi.get().as_ref() }.and_then(Sapi::instance)
     }
 
     /// Copies into `inherited` what a suspended coroutine passes on to those that it spawns.

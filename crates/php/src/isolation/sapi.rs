@@ -2,6 +2,7 @@
 //! output, the session, functions for the end) can belong to some coroutines instead. It is exchanged at a switch to a coroutine of
 //! another request; between coroutines of one request, or of none, a switch only compares two pointers.
 
+use super::instance::Instance;
 use crate::c;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Object, PhpStatic, Str, Text, Value, engine, engine::VmStack, exception};
@@ -34,6 +35,9 @@ pub trait Client {
 pub struct Sapi {
     state: NonNull<sys::spindle_sapi>,
     client: Box<dyn Client>,
+    instance: Option<Instance>,
+    /// That of the boot of the instance.
+    _base: Option<Rc<Sapi>>,
     is_released: Cell<bool>,
 }
 
@@ -137,12 +141,26 @@ pub fn abandon() {
 }
 
 impl Sapi {
-    /// Returns a request that has not begun.
-    pub fn new(client: impl FnOnce(&Weak<Sapi>) -> Box<dyn Client>) -> Rc<Sapi> {
+    /// Returns a request that has not begun. Its code is that of an instance of an application, or of the script. It begins with the
+    /// handlers and variables that the request `base` has when it ends: the boot of the instance; or with those of the process.
+    pub fn new(
+        instance: Option<Instance>,
+        base: Option<Rc<Sapi>>,
+        client: impl FnOnce(&Weak<Sapi>) -> Box<dyn Client>,
+    ) -> Rc<Sapi> {
+        let of_instance = instance.map_or(null_mut(), Instance::as_raw);
+        let of_base = base.as_ref().map_or(null_mut(), |base| base.state.as_ptr());
         Rc::new_cyclic(|this| {
-            let state = NonNull::new(c::spindle_sapi_new()).expect("memory for a request");
-            Sapi { state, client: client(this), is_released: Cell::new(false) }
+            // SAFETY: null or an instance, and null or a request that this one holds.
+            let state = unsafe { sys::spindle_sapi_new(of_instance, of_base) };
+            let state = NonNull::new(state).expect("memory for a request");
+            Sapi { state, client: client(this), instance, _base: base, is_released: Cell::new(false) }
         })
+    }
+
+    /// Returns the instance to which it belongs; `None` for the script's.
+    pub fn instance(&self) -> Option<Instance> {
+        self.instance
     }
 
     /// Returns the client, which takes the output.
@@ -175,6 +193,24 @@ impl Sapi {
         };
         // SAFETY: the state of the engine is this request's, and the texts stay.
         unsafe { sys::spindle_sapi_begin(&raw const head, server.as_raw().cast_mut(), buffer) };
+    }
+
+    /// Begins the request, which is that of the running coroutine, for the boot of an instance: nobody has sent it, and its variables
+    /// are those of the process.
+    pub fn begin_boot(&self) {
+        assert!(std::ptr::eq(self, LIVE.get()), "a request begins in its own coroutine");
+        let head = sys::spindle_sapi_head {
+            method: null(),
+            uri: null(),
+            query: null(),
+            content_type: null(),
+            cookies: null(),
+            authorization: null(),
+            content_length: 0,
+            protocol: 1001,
+        };
+        // SAFETY: the state of the engine is this request's.
+        unsafe { sys::spindle_sapi_begin(&raw const head, null_mut(), 0) };
     }
 
     /// Records that the client is gone.

@@ -9,7 +9,7 @@
 use crate::c::spindle_is_innermost;
 use crate::engine::loading;
 use crate::observe::limits;
-use crate::runtime::{runner, scheduler};
+use crate::runtime::{preempted, runner, scheduler};
 use crate::settings;
 use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Function, PhpStatic, Str, exception, sys};
@@ -19,16 +19,46 @@ use std::time::Duration;
 /// When code has last given way and continued, or could not give way.
 static RESUMED: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
 
+/// How many servers with instances of an application run.
+static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
+
+/// The time of a slice in milliseconds where there are instances, if the setting is off.
+const OF_INSTANCES: i64 = 10;
+
+/// A server with instances of an application begins to run: from now on code gives way to that of other instances only, and does so
+/// even if the setting is off.
+pub fn server_began() {
+    SERVERS.set(SERVERS.get() + 1);
+    begin();
+}
+
+/// It has ended.
+pub fn server_ended() {
+    SERVERS.set(SERVERS.get() - 1);
+}
+
+/// No server runs any more. At the end of PHP's request.
+pub fn forget_servers() {
+    SERVERS.set(0);
+    preempted::forget();
+}
+
+/// Returns the time of a slice in milliseconds; 0: there are none.
+fn slice() -> u64 {
+    let set = settings::current().time_slice_ms;
+    (if set == 0 && SERVERS.get() > 0 { OF_INSTANCES } else { set }).unsigned_abs()
+}
+
 /// Begins, if the setting is on: at the first `spawn` of a request or of the child of a fork, and as a server begins to run.
 pub fn begin() {
-    if let slice @ 1.. = settings::current().time_slice_ms {
-        limits::tick_within(Duration::from_micros(slice.unsigned_abs() * 500));
+    if let slice @ 1.. = slice() {
+        limits::tick_within(Duration::from_micros(slice * 500));
     }
 }
 
 /// PHP code was interrupted for a tick: it gives way to other coroutines if its slice has passed.
 pub fn ticked(frame: Option<Frame>) {
-    let slice = settings::current().time_slice_ms.unsigned_abs() * 1_000_000;
+    let slice = slice() * 1_000_000;
     if slice == 0 {
         return;
     }
@@ -42,7 +72,11 @@ pub fn ticked(frame: Option<Frame>) {
         && !loading::is_loading(rt)
     {
         let paused = limits::pause(length);
-        rt.maybe_yield();
+        if SERVERS.get() > 0 {
+            preempted::yield_to_other_instances(rt);
+        } else {
+            rt.maybe_yield();
+        }
         limits::resume(&paused);
         RESUMED.set(Reactor::now());
     }

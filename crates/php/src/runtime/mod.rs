@@ -24,6 +24,7 @@ pub mod park;
 pub mod pending_cancel;
 pub mod pick;
 pub mod position;
+pub mod preempted;
 pub mod registered;
 pub mod report;
 pub mod request;

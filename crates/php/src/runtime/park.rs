@@ -2,6 +2,7 @@
 //! Yielding and sleeping.
 
 use crate::c;
+use crate::runtime::preempted;
 use crate::runtime::coroutine::{Info, Wants};
 use crate::runtime::scheduler::Runtime;
 use crate::runtime::{classes, fork, moments, pending_cancel};
@@ -79,7 +80,13 @@ impl Runtime {
         };
         if let Some(next) = next {
             // None is ready if this one has been abandoned.
-            self.suspend_for(self.to(next).unwrap_or_else(|| self.pick()), false);
+            let to = if preempted::must_wait(self, next) {
+                self.core.borrow_mut().defer(next);
+                None
+            } else {
+                self.to(next)
+            };
+            self.suspend_for(to.unwrap_or_else(|| self.pick()), false);
         }
         self.interrupt_signal_target();
         self.core.borrow().refuses_wait()

@@ -11,7 +11,7 @@ use crate::c;
 use crate::runtime::coroutine::Info;
 use crate::runtime::ctx::Ctx;
 use crate::runtime::scheduler::{Core, Runtime};
-use crate::runtime::{failure, moments, signal_waits};
+use crate::runtime::{failure, moments, preempted, signal_waits};
 use crate::settings;
 use crate::stack::arch;
 use spindle_core::sched::{CoroutineId, Next, WaitReason};
@@ -51,6 +51,7 @@ impl Runtime {
                 next
             };
             match self.to(next) {
+                _ if preempted::must_wait(self, next) => self.core.borrow_mut().defer(next),
                 Some(to) => return to,
                 None => self.wait_for_events(),
             }

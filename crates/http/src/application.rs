@@ -1,0 +1,409 @@
+//! Application mode: many instances of an application in one process. Each has all static and global variables for itself and serves
+//! one request at a time, as in worker mode; while it waits, others run.
+//!
+//! A place is for one instance after the other. Its instance is booted when the first request needs it, in a request of its own, the
+//! boot, whose handlers and variables the requests of the instance begin with. An instance ends with the server, after a fatal error
+//! and when it has served as many requests as it may; then the next one is booted in its place.
+
+use crate::errors::{self, server_error};
+use crate::state::{Inner, Server};
+use spindle_php::coroutine::{self, ErrorHandling, Scope, WaitQueue};
+use spindle_php::sapi::{self, Client, Instance, Sapi};
+use spindle_php::slices;
+use spindle_server::Exchange;
+use spindle_zend::{Instance as Of, Owned, PhpResult, Thrown, Value, ValueCell, engine, exception};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::io::Write;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+/// What calls the boot, in traces.
+const APPLICATION: &CStr = c"Async\\Http\\Server::application";
+
+/// The time in milliseconds after which a boot that has failed is tried again; twice that after the next failure, and so on.
+const FIRST_PAUSE: u64 = 100;
+const LONGEST_PAUSE: u64 = 10_000;
+
+/// How long the coroutines of an instance that ends may take after they were cancelled, in steps of this many milliseconds.
+const STEP: u64 = 10;
+const MOST_STEPS: usize = 500;
+
+/// The largest number of instances of a server.
+pub const MOST_INSTANCES: i64 = 4096;
+
+/// The application of a server.
+pub struct Application {
+    pub boot: ValueCell,
+    /// How many instances there may be.
+    pub instances: Cell<usize>,
+    /// Whether all are booted as the server begins to run.
+    pub is_eager: Cell<bool>,
+    places: RefCell<Vec<Rc<Place>>>,
+    /// Requests that wait for a place.
+    queue: RefCell<VecDeque<Rc<Exchange>>>,
+}
+
+/// What is the matter with the instance of a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// There is none.
+    Empty,
+    Booting,
+    Ready,
+    /// Its boot has failed. It may be tried again at this time of the event loop's clock.
+    Failed(u64),
+    /// It ends.
+    Ending,
+}
+
+/// A place for one instance after the other.
+pub struct Place {
+    number: usize,
+    instance: Cell<Option<Instance>>,
+    phase: Cell<Phase>,
+    /// A request has it.
+    is_taken: Cell<bool>,
+    served: Cell<u64>,
+    /// A fatal error has ended a request of the instance.
+    is_broken: Cell<bool>,
+    /// How often the boot has failed since it last succeeded.
+    failures: Cell<u32>,
+    /// What the boot has returned.
+    handler: ValueCell,
+    errors: RefCell<Option<ErrorHandling>>,
+    /// The request of the boot, and the scope of what the boot has spawned.
+    own: RefCell<Option<Rc<Sapi>>>,
+    scope: RefCell<Option<Scope>>,
+    changed: WaitQueue,
+}
+
+impl Default for Application {
+    fn default() -> Application {
+        Application {
+            boot: ValueCell::new(),
+            instances: Cell::new(0),
+            is_eager: Cell::new(false),
+            places: RefCell::default(),
+            queue: RefCell::default(),
+        }
+    }
+}
+
+impl Application {
+    /// Returns `true` if the server has one.
+    pub fn is_set(&self) -> bool {
+        self.instances.get() > 0
+    }
+
+    /// Adds the values that it holds for the cycle collector.
+    pub fn collect(&self, values: &mut spindle_zend::Collected) {
+        values.cell(&self.boot);
+        if let Ok(places) = self.places.try_borrow() {
+            places.iter().for_each(|place| values.cell(&place.handler));
+        }
+    }
+
+    /// Begins, as the server begins to run: in the coroutine of the script.
+    ///
+    /// # Errors
+    /// There cannot be so many instances, or a boot cannot be spawned.
+    pub fn begin(&self, server: &Owned<Of<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+        if !engine::setting(c"async.request_statics").is_empty() {
+            return Err(server_error(
+                "async.request_statics is for worker mode: each instance of an application has all static properties for itself",
+            ));
+        }
+        sapi::instance::prepare();
+        let places: Option<Vec<Rc<Place>>> =
+            (0..self.instances.get()).map(|number| Some(Rc::new(Place::new(number, Instance::new()?)))).collect();
+        self.places.replace(places.ok_or_else(|| server_error("There are too many instances in this process"))?);
+        inner.core.limit_handlers(self.instances.get());
+        slices::server_began();
+        if self.is_eager.get() {
+            let places = self.places.borrow().clone();
+            places.iter().try_for_each(|place| place.boot(server, inner))?;
+        }
+        Ok(())
+    }
+
+    /// Ends all instances, after the server was drained, and waits for that.
+    pub fn end(&self, inner: &Rc<Inner>) {
+        slices::server_ended();
+        let places = self.places.take();
+        places.iter().for_each(|place| place.end(inner));
+        for place in places {
+            let _ = place.changed.wait_for("Server::application", || (place.phase.get() == Phase::Empty).then_some(()));
+        }
+    }
+
+    /// Adds a request, which gets the next free place.
+    pub fn add(&self, exchange: Rc<Exchange>) {
+        self.queue.borrow_mut().push_back(exchange);
+    }
+
+    /// Returns the next request, and a place for it, if there are both.
+    pub fn next(&self) -> Option<(Rc<Exchange>, Rc<Place>)> {
+        if self.queue.borrow().is_empty() {
+            return None;
+        }
+        let place = self.free_place()?;
+        let exchange = self.queue.borrow_mut().pop_front()?;
+        place.is_taken.set(true);
+        Some((exchange, place))
+    }
+
+    /// Returns a free place: rather one whose instance is ready than one where it has to be booted.
+    fn free_place(&self) -> Option<Rc<Place>> {
+        let places = self.places.borrow();
+        let rank = |place: &Place| match place.phase.get() {
+            Phase::Ready => Some(0),
+            Phase::Empty => Some(1),
+            Phase::Booting => Some(2),
+            Phase::Failed(_) => Some(3),
+            Phase::Ending => None,
+        };
+        let free = places.iter().filter(|place| !place.is_taken.get());
+        free.filter_map(|place| Some((rank(place)?, place))).min_by_key(|(rank, _)| *rank).map(|(_, place)| Rc::clone(place))
+    }
+}
+
+impl Place {
+    fn new(number: usize, instance: Instance) -> Place {
+        Place {
+            number,
+            instance: Cell::new(Some(instance)),
+            phase: Cell::new(Phase::Empty),
+            is_taken: Cell::new(false),
+            served: Cell::new(0),
+            is_broken: Cell::new(false),
+            failures: Cell::new(0),
+            handler: ValueCell::new(),
+            errors: RefCell::new(None),
+            own: RefCell::new(None),
+            scope: RefCell::new(None),
+            changed: WaitQueue::new(),
+        }
+    }
+
+    /// Returns the instance, and the request of its boot.
+    pub fn belongs_to(&self) -> (Option<Instance>, Option<Rc<Sapi>>) {
+        (self.instance.get(), self.own.borrow().clone())
+    }
+
+    /// Boots the instance, unless that was done, or has failed just now.
+    ///
+    /// # Errors
+    /// No coroutine can be spawned.
+    pub fn boot(self: &Rc<Place>, server: &Owned<Of<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+        match self.phase.get() {
+            Phase::Empty => {}
+            Phase::Failed(until) if coroutine::now() >= until => {}
+            _ => return Ok(()),
+        }
+        let Some(instance) = self.instance.get() else { return Ok(()) };
+        let failures = Rc::downgrade(inner);
+        let scope = Scope::new(move |failure| {
+            if let Some(inner) = failures.upgrade() {
+                inner.failures.borrow_mut().push(Owned::of(failure));
+                inner.wake();
+            }
+        })?;
+        instance.begin();
+        let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { has_died: Cell::new(false) }));
+        let (place, server, of_boot) = (Rc::clone(self), server.clone(), Rc::downgrade(&own));
+        self.phase.set(Phase::Booting);
+        self.served.set(0);
+        self.is_broken.set(false);
+        self.own.replace(Some(Rc::clone(&own)));
+        let booting = scope.spawn_in_request(own, move || place.boots(&server, &of_boot));
+        self.scope.replace(Some(scope));
+        booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
+        Ok(())
+    }
+
+    /// The body of the coroutine of a boot.
+    fn boots(&self, server: &Of<Server>, own: &Weak<Sapi>) -> PhpResult {
+        let ended = Cell::new(false);
+        let sound = sapi::survive(|| {
+            if let Some(own) = own.upgrade() {
+                own.begin_boot();
+            }
+            ended.set(self.call_boot(&server.application.boot));
+        });
+        drop(exception::take());
+        self.served.set(0);
+        if sound && ended.get() {
+            self.failures.set(0);
+            self.phase.set(Phase::Ready);
+        } else {
+            self.clear();
+            let pause = (FIRST_PAUSE << self.failures.get().min(10)).min(LONGEST_PAUSE);
+            self.failures.set(self.failures.get() + 1);
+            self.phase.set(Phase::Failed(coroutine::now() + pause * 1_000_000));
+        }
+        self.changed.wake_all();
+        Ok(Value::NULL)
+    }
+
+    /// Calls the boot. Returns `true` if it has returned a handler; otherwise it was said why there is none.
+    fn call_boot(&self, boot: &ValueCell) -> bool {
+        let number = Value::from(i64::try_from(self.number).unwrap_or(i64::MAX));
+        let wrong = match coroutine::call(&boot.get(), &mut [number]) {
+            Ok(handler) if engine::is_callable(&handler) => {
+                self.handler.set(handler);
+                self.errors.replace(Some(ErrorHandling::capture()));
+                sapi::end::end_buffers();
+                return true;
+            }
+            Ok(_) => exception::throw_error("The boot of an instance must return what handles its requests: a callable"),
+            Err(thrown) => thrown,
+        };
+        let _ = wrong;
+        if let Some(thrown) = exception::take()
+            && !exception::is_exit(&thrown)
+        {
+            sapi::report_uncaught(&thrown);
+        }
+        sapi::end::end_buffers();
+        false
+    }
+
+    /// Waits until the instance is ready. Returns `false` if its boot has failed.
+    ///
+    /// # Errors
+    /// The coroutine was cancelled.
+    pub fn ready(&self) -> Result<bool, Thrown> {
+        self.changed.wait_for("Server::application", || match self.phase.get() {
+            Phase::Booting => None,
+            phase => Some(phase == Phase::Ready),
+        })
+    }
+
+    /// Returns what handles the requests of the instance.
+    pub fn handler(&self) -> Value {
+        self.served.set(self.served.get() + 1);
+        self.handler.get()
+    }
+
+    /// Runs code of a request with the error handlers that the boot has set.
+    pub fn during<R>(&self, run: impl FnOnce() -> R) -> R {
+        let errors = self.errors.borrow().clone();
+        match errors {
+            Some(errors) => errors.during(run),
+            None => run(),
+        }
+    }
+
+    /// A fatal error has ended a request of the instance.
+    pub fn breaks(&self) {
+        self.is_broken.set(true);
+    }
+
+    /// The request that had the place has ended. The next one may have it, or the instance ends.
+    pub fn give_back(self: &Rc<Place>, inner: &Rc<Inner>) {
+        self.is_taken.set(false);
+        let most = inner.core.settings().instance_requests;
+        if self.is_broken.get() || most > 0 && self.served.get() >= most {
+            self.end(inner);
+        }
+        inner.wake();
+    }
+
+    /// Ends the instance, in the request of its boot.
+    fn end(self: &Rc<Place>, inner: &Rc<Inner>) {
+        if self.phase.get() != Phase::Ready {
+            if self.phase.get() != Phase::Booting && self.phase.get() != Phase::Ending {
+                self.phase.set(Phase::Empty);
+            }
+            return;
+        }
+        self.phase.set(Phase::Ending);
+        let Some(own) = self.own.borrow().clone() else { return };
+        let (place, all) = (Rc::clone(self), Rc::downgrade(inner));
+        let ending = Scope::new(|failure| errors::report(failure))
+            .and_then(|scope| scope.spawn_in_request(own, move || place.ends(&all)));
+        match ending {
+            Ok(ending) => ending.runs_as(APPLICATION),
+            Err(_) => drop(exception::take()),
+        }
+    }
+
+    /// The body of the coroutine in which the instance ends.
+    fn ends(&self, inner: &Weak<Inner>) -> PhpResult {
+        self.clear();
+        self.phase.set(Phase::Empty);
+        self.changed.wake_all();
+        if let Some(inner) = inner.upgrade() {
+            inner.wake();
+        }
+        Ok(Value::NULL)
+    }
+
+    /// Ends what the instance, which is the running one, has, and empties it.
+    fn clear(&self) {
+        if let Some(scope) = self.scope.take() {
+            scope.cancel(&coroutine::new_cancellation("The instance of the application ends"));
+        }
+        // What the boot and the requests have left running was cancelled; it must not see the instance that follows.
+        let others = || self.own.borrow().as_ref().map_or(0, Rc::strong_count) > 2;
+        for _ in 0..MOST_STEPS {
+            if !others() || coroutine::sleep(Duration::from_millis(STEP)).is_err() {
+                break;
+            }
+        }
+        let is_left = others();
+        let steps: [&dyn Fn(); 3] = [
+            &sapi::end::call_shutdown_functions,
+            &sapi::end::close_session,
+            &sapi::end::end_buffers,
+        ];
+        for step in steps {
+            sapi::survive(step);
+            drop(exception::take());
+        }
+        self.handler.set(Value::UNDEF);
+        drop(self.errors.take());
+        if is_left {
+            self.instance.set(Instance::new()); // they keep this one
+        } else {
+            for step in [Instance::call_destructors, Instance::empty] {
+                sapi::survive(step);
+                drop(exception::take());
+            }
+        }
+        drop(self.own.take());
+    }
+}
+
+/// The client of a boot: it prints where the script does.
+struct Boot {
+    has_died: Cell<bool>,
+}
+
+impl Client for Boot {
+    fn write(&self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(bytes).and_then(|()| out.flush()); // as the script's own output
+    }
+
+    fn flush(&self) {}
+
+    fn send_headers(&self, _: i32, _: &[Vec<u8>]) {}
+
+    fn read(&self, _: &mut [u8]) -> usize {
+        0
+    }
+
+    fn exits(&self) {}
+
+    fn dies(&self) {
+        self.has_died.set(true);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

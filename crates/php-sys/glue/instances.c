@@ -1,0 +1,793 @@
+/* Instances of an application: each has all static properties, static variables and global variables for itself.
+ *
+ * What a class or a function keeps, the engine reaches through a table, CG(map_ptr_base), in which each has its offsets: static
+ * properties, static variables, and the cache of what its code has looked up, in which there are addresses of static properties. So an
+ * instance has a table of its own, and with the table all of these are exchanged at once. Code that opcache does not keep has pointers
+ * in place of offsets; it gets offsets before an instance can see it. A new table is empty but for what is named here: what was not
+ * looked up yet is looked up again.
+ *
+ * Objects belong to the instance that has made them, because their destructors run PHP code, also when the cycle collector calls them:
+ * the numbers of objects that are free are an instance's own, so that the number of an object says whose it is.
+ *
+ * See isolation/instance.rs. */
+#include "glue.h"
+
+#include "zend_closures.h"
+#include "zend_gc.h"
+#include "zend_generators.h"
+#include "zend_map_ptr.h"
+#include "zend_observer.h"
+
+#ifdef ZEND_MAP_PTR_NEW_STATIC
+# define STATIC_ENTRIES zend_map_ptr_static_size
+#else
+# define STATIC_ENTRIES 0
+#endif
+
+struct spindle_instance {
+	/* While it does not run: the engine's CG(map_ptr_real_base), and how many entries it has room for, and has. */
+	void **table;
+	size_t size, last;
+	/* EG(objects_store).free_list_head, and EG(symbol_table). */
+	int free_object;
+	zend_array globals;
+	void **closure_caches; /* as many as there were closures when it was made */
+	size_t closure_count;
+	uint16_t number;
+	spindle_instance *next;
+};
+
+/* That of the script, the one whose state the engine has, and what each begins with. */
+static spindle_instance own, *running = &own, *first;
+static spindle_instance *seed;
+
+/* How many objects, classes and functions there were when the running one was entered, and its first number that was free then. */
+static uint32_t objects_before, classes_before, functions_before;
+static int free_before = -1;
+
+/* Whose object has a number. */
+static uint16_t *owners;
+static size_t owners_size;
+
+/* The closures that were made before the first instance, which all may call. Code takes it for granted that a closure has a pointer to
+ * its cache, so the pointers are exchanged. */
+static zend_object **closures;
+static size_t closure_count;
+
+/* The caches of the functions and closures that these, and the code that ran then, define: an offset and a size in bytes. */
+static struct { uintptr_t offset; size_t size; } *definitions;
+static size_t definition_count;
+
+static void **base_of(const spindle_instance *of)
+{
+	return of == running ? CG(map_ptr_base) : ZEND_MAP_PTR_BIASED_BASE(of->table);
+}
+
+/* Returns the entry for an offset, as ZEND_MAP_PTR() has it; NULL if the table is too short. */
+static void **entry(const spindle_instance *of, const void *offset)
+{
+	size_t last = of == running ? CG(map_ptr_last) : of->last;
+
+	return ((uintptr_t) offset - 1) / sizeof(void *) < last ? (void **) ((char *) base_of(of) + (uintptr_t) offset) : NULL;
+}
+
+/* --- offsets ------------------------------------------------------------------------------------------------------------ */
+
+/* Gives an entry in the table to what has a pointer of its own. */
+#define GIVE_OFFSET(of) do { \
+		if (!ZEND_MAP_PTR_IS_OFFSET(of)) { \
+			void *present = (void *) ZEND_MAP_PTR(of); \
+			ZEND_MAP_PTR_NEW(of); \
+			ZEND_MAP_PTR_SET(of, present); \
+		} \
+	} while (0)
+
+static void give_offsets_to_code(zend_op_array *code)
+{
+	if (code->type != ZEND_USER_FUNCTION) {
+		return;
+	}
+	GIVE_OFFSET(code->run_time_cache);
+	if (code->static_variables) {
+		GIVE_OFFSET(code->static_variables_ptr);
+	}
+	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
+		give_offsets_to_code(code->dynamic_func_defs[i]);
+	}
+}
+
+/* Gives offsets to what code defines that no table of functions leads to. */
+static void give_offsets_to_definitions(const zend_op_array *code)
+{
+	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
+		zend_op_array *one = code->dynamic_func_defs[i];
+
+		give_offsets_to_code(one);
+		definitions = realloc(definitions, (definition_count + 1) * sizeof(*definitions));
+		definitions[definition_count].offset = (uintptr_t) ZEND_MAP_PTR(one->run_time_cache);
+		definitions[definition_count++].size = one->cache_size;
+		give_offsets_to_definitions(one);
+	}
+}
+
+#ifdef SPINDLE_PHP84
+# define EACH_HOOK(ce, code, DO) do { \
+		zend_property_info *info; \
+		ZEND_HASH_MAP_FOREACH_PTR(&(ce)->properties_info, info) { \
+			for (int i = 0; info->hooks && i < ZEND_PROPERTY_HOOK_COUNT; i++) { \
+				zend_function *code = info->hooks[i]; \
+				if (code) { \
+					DO; \
+				} \
+			} \
+		} ZEND_HASH_FOREACH_END(); \
+	} while (0)
+#else
+# define EACH_HOOK(ce, code, DO)
+#endif
+
+/* Classes that opcache does not keep, with static properties whose defaults are to be evaluated: that this was done is noted in the
+ * class, for all instances. */
+static zend_class_entry **unsettled;
+static size_t unsettled_count;
+
+static void give_offsets_to_class(zend_class_entry *ce)
+{
+	zend_function *code;
+
+	if (ce->default_static_members_count) {
+		GIVE_OFFSET(ce->static_members_table);
+	}
+	if (!(ce->ce_flags & ZEND_ACC_IMMUTABLE)) {
+		for (int i = 0; i < ce->default_static_members_count; i++) {
+			const zval *value = &ce->default_static_members_table[i];
+
+			ZVAL_DEINDIRECT(value);
+			if (Z_TYPE_P(value) == IS_CONSTANT_AST) {
+				unsettled = realloc(unsettled, (unsettled_count + 1) * sizeof(*unsettled));
+				unsettled[unsettled_count++] = ce;
+				break;
+			}
+		}
+	}
+	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
+		give_offsets_to_code(&code->op_array);
+	} ZEND_HASH_FOREACH_END();
+	EACH_HOOK(ce, code, give_offsets_to_code(&code->op_array));
+}
+
+/* Gives offsets to the classes and functions that were added since the last time. */
+static void give_offsets(void)
+{
+	if (classes_before > CG(class_table)->nNumUsed) {
+		classes_before = 0; /* the table was compacted */
+	}
+	if (functions_before > CG(function_table)->nNumUsed) {
+		functions_before = 0;
+	}
+	while (classes_before < CG(class_table)->nNumUsed) {
+		zval *one = &CG(class_table)->arData[classes_before++].val;
+
+		if (Z_TYPE_P(one) == IS_PTR) { /* and not an alias */
+			give_offsets_to_class(Z_PTR_P(one));
+		}
+	}
+	while (functions_before < CG(function_table)->nNumUsed) {
+		zval *one = &CG(function_table)->arData[functions_before++].val;
+
+		if (!Z_ISUNDEF_P(one)) {
+			give_offsets_to_code(Z_PTR_P(one));
+		}
+	}
+}
+
+/* Remembers the closures that exist. (Others are called by the instance that has made them.) */
+static void remember_closures(void)
+{
+	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
+		zend_object *one = EG(objects_store).object_buckets[i];
+		const zend_op_array *code;
+
+		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure) {
+			continue;
+		}
+		code = (const zend_op_array *) zend_get_closure_method_def(one);
+		if (code->type != ZEND_USER_FUNCTION) {
+			continue;
+		}
+		give_offsets_to_definitions(code);
+		if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache)) {
+			GC_ADDREF(one);
+			closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
+			closures[closure_count++] = one;
+		}
+	}
+}
+
+static void forget_closures(void)
+{
+	for (size_t i = 0; i < closure_count; i++) {
+		OBJ_RELEASE(closures[i]);
+	}
+	free(closures);
+	closures = NULL;
+	closure_count = 0;
+}
+
+static zend_op_array *code_of(zend_object *closure)
+{
+	return (zend_op_array *) zend_get_closure_method_def(closure);
+}
+
+/* Gives offsets to what the code that is running defines: the functions and closures in it. */
+static void give_offsets_to_frames(void)
+{
+	for (zend_execute_data *frame = EG(current_execute_data); frame; frame = frame->prev_execute_data) {
+		if (frame->func && ZEND_USER_CODE(frame->func->type)) {
+			give_offsets_to_definitions(&frame->func->op_array);
+		}
+	}
+}
+
+/* --- what an instance begins with ------------------------------------------------------------------------------------- */
+
+static void copy_value(zval *to, const zval *from)
+{
+	ZVAL_DEREF(from);
+	ZVAL_COPY(to, from);
+}
+
+static void copy_code(const zend_function *code, const spindle_instance *to, const spindle_instance *from)
+{
+	if (code->type == ZEND_INTERNAL_FUNCTION) {
+		/* What observers keep for it. */
+		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache)) {
+			void **source = entry(from, ZEND_MAP_PTR(code->common.run_time_cache));
+			void **target = entry(to, ZEND_MAP_PTR(code->common.run_time_cache));
+
+			if (source && target) {
+				*target = *source;
+			}
+		}
+		return;
+	}
+	if (code->op_array.static_variables && ZEND_MAP_PTR_IS_OFFSET(code->op_array.static_variables_ptr)) {
+		void **source = entry(from, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
+		void **target = entry(to, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
+
+		if (source && *source && target && !*target) {
+			zend_array *variables = *source;
+			zend_array *copy = zend_new_array(variables->nNumUsed);
+			zend_string *name;
+			zval *value, copied;
+
+			zend_hash_real_init_mixed(copy);
+			ZEND_HASH_MAP_FOREACH_STR_KEY_VAL(variables, name, value) {
+				copy_value(&copied, value);
+				zend_hash_add_new(copy, name, &copied); /* at the same place: code knows that */
+			} ZEND_HASH_FOREACH_END();
+			*target = copy;
+		}
+	}
+	for (uint32_t i = 0; i < code->op_array.num_dynamic_func_defs; i++) {
+		copy_code((const zend_function *) code->op_array.dynamic_func_defs[i], to, from);
+	}
+}
+
+static void copy_statics(const zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
+{
+	void **source, **target;
+	zval *values, *copies;
+	int inherited = 0;
+
+	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
+		return;
+	}
+	source = entry(from, ZEND_MAP_PTR(ce->static_members_table));
+	target = entry(to, ZEND_MAP_PTR(ce->static_members_table));
+	if (!source || !*source || !target || *target) {
+		return;
+	}
+	values = *source;
+	copies = emalloc(ce->default_static_members_count * sizeof(zval));
+	if (ce->parent && ce->parent->default_static_members_count) {
+		copy_statics(ce->parent, to, from);
+		inherited = ce->parent->default_static_members_count;
+	}
+	for (int i = 0; i < ce->default_static_members_count; i++) {
+		if (i < inherited && Z_TYPE(values[i]) == IS_INDIRECT) {
+			zval *of_parent = (zval *) *entry(to, ZEND_MAP_PTR(ce->parent->static_members_table)) + i;
+
+			ZVAL_DEINDIRECT(of_parent);
+			ZVAL_INDIRECT(&copies[i], of_parent);
+		} else {
+			copy_value(&copies[i], &values[i]);
+		}
+	}
+	*target = copies;
+}
+
+static void copy_class(zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
+{
+	zend_function *code;
+
+	copy_statics(ce, to, from);
+	/* Constants that were evaluated: cases of enumerations are the same objects for all. */
+	if (ZEND_MAP_PTR(ce->mutable_data) && ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)) {
+		void **source = entry(from, ZEND_MAP_PTR(ce->mutable_data));
+		void **target = entry(to, ZEND_MAP_PTR(ce->mutable_data));
+
+		if (source && target && !*target) {
+			*target = *source;
+		}
+	}
+	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
+		copy_code(code, to, from);
+	} ZEND_HASH_FOREACH_END();
+	EACH_HOOK(ce, hook, copy_code(hook, to, from));
+}
+
+static void copy_globals(zend_array *to, zend_array *from)
+{
+	zend_string *name;
+	zval *value, copied;
+
+	ZEND_HASH_MAP_FOREACH_STR_KEY_VAL_IND(from, name, value) {
+		if (name) {
+			copy_value(&copied, value);
+			zend_hash_update(to, name, &copied);
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
+static zend_array *globals_of(spindle_instance *of)
+{
+	return of == running ? &EG(symbol_table) : &of->globals;
+}
+
+static void begin(spindle_instance *this, spindle_instance *from)
+{
+	zend_class_entry *ce;
+	zend_function *code;
+
+	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+		copy_class(ce, this, from);
+	} ZEND_HASH_FOREACH_END();
+	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
+		copy_code(code, this, from);
+	} ZEND_HASH_FOREACH_END();
+	copy_globals(globals_of(this), globals_of(from));
+}
+
+static spindle_instance *make(uint16_t number)
+{
+	spindle_instance *this = calloc(1, sizeof(*this));
+
+	this->table = calloc(STATIC_ENTRIES + CG(map_ptr_size), sizeof(void *));
+	/* Those of internal functions and classes. */
+	memcpy(this->table, CG(map_ptr_real_base), STATIC_ENTRIES * sizeof(void *));
+	this->size = CG(map_ptr_size);
+	this->last = CG(map_ptr_last);
+	this->free_object = -1;
+	this->number = number;
+	zend_hash_init(&this->globals, 8, NULL, ZVAL_PTR_DTOR, 0);
+	zend_hash_real_init_mixed(&this->globals);
+	this->closure_caches = calloc(closure_count + 1, sizeof(void *));
+	this->closure_count = closure_count;
+	for (size_t i = 0; i < closure_count; i++) {
+		this->closure_caches[i] = calloc(1, code_of(closures[i])->cache_size);
+	}
+	return this;
+}
+
+void spindle_instances_prepare(void)
+{
+	if (seed) {
+		return;
+	}
+	classes_before = functions_before = objects_before = 0;
+	remember_closures();
+	give_offsets_to_frames();
+	give_offsets();
+	own.closure_caches = calloc(closure_count + 1, sizeof(void *));
+	seed = make(0);
+	begin(seed, &own);
+}
+
+spindle_instance *spindle_instance_new(uint16_t number)
+{
+	spindle_instance *this = make(number);
+
+	this->next = first;
+	first = this;
+	return this;
+}
+
+void spindle_instance_begin(spindle_instance *this)
+{
+	begin(this, seed);
+}
+
+/* --- the exchange ------------------------------------------------------------------------------------------------------- */
+
+#define MOST_TAKEN_OVER 256
+
+/* Notes whose the objects are that were made since the running instance was entered. */
+static void note_objects(void)
+{
+	uint32_t top = EG(objects_store).top;
+
+	/* The numbers of objects of others that it was the last to hold are its own now. */
+	for (int one = EG(objects_store).free_list_head, count = 0; one != -1 && one != free_before && count < MOST_TAKEN_OVER; count++) {
+		if ((size_t) one < objects_before) {
+			owners[one] = running->number;
+		}
+		one = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[one]);
+	}
+	free_before = EG(objects_store).free_list_head;
+	if (EXPECTED(top <= objects_before)) {
+		return;
+	}
+	if (UNEXPECTED(top > owners_size)) {
+		owners_size = EG(objects_store).size > top ? EG(objects_store).size : top;
+		owners = realloc(owners, owners_size * sizeof(*owners));
+	}
+	for (uint32_t i = objects_before; i < top; i++) {
+		owners[i] = running->number;
+	}
+	objects_before = top;
+}
+
+spindle_instance *spindle_instance_running(void)
+{
+	return running == &own ? NULL : running;
+}
+
+void spindle_instance_enter(spindle_instance *to)
+{
+	spindle_instance *from = running;
+	size_t last;
+
+	to = to ? to : &own;
+	if (to == from) {
+		return;
+	}
+	if (UNEXPECTED(classes_before != CG(class_table)->nNumUsed || functions_before != CG(function_table)->nNumUsed)) {
+		give_offsets();
+	}
+	note_objects();
+	last = CG(map_ptr_last);
+	from->table = CG(map_ptr_real_base);
+	from->size = CG(map_ptr_size);
+	from->last = last;
+	from->free_object = EG(objects_store).free_list_head;
+	memcpy(&from->globals, &EG(symbol_table), sizeof(zend_array));
+	if (UNEXPECTED(to->size < last)) {
+		to->table = realloc(to->table, (STATIC_ENTRIES + CG(map_ptr_size)) * sizeof(void *));
+		to->size = CG(map_ptr_size);
+	}
+	if (UNEXPECTED(to->last < last)) {
+		memset(to->table + STATIC_ENTRIES + to->last, 0, (last - to->last) * sizeof(void *));
+		to->last = last;
+	}
+	CG(map_ptr_real_base) = to->table;
+	CG(map_ptr_base) = ZEND_MAP_PTR_BIASED_BASE(to->table);
+	CG(map_ptr_size) = to->size;
+	EG(objects_store).free_list_head = free_before = to->free_object;
+	memcpy(&EG(symbol_table), &to->globals, sizeof(zend_array));
+	for (size_t i = 0; i < closure_count; i++) {
+		zend_op_array *code = code_of(closures[i]);
+
+		from->closure_caches[i] = ZEND_MAP_PTR(code->run_time_cache);
+		ZEND_MAP_PTR_INIT(code->run_time_cache, to->closure_caches[i]);
+	}
+	running = to;
+	for (size_t i = 0; i < unsettled_count; i++) {
+		unsettled[i]->ce_flags &= ~ZEND_ACC_CONSTANTS_UPDATED;
+		unsettled[i]->ce_flags |= ZEND_ACC_HAS_AST_STATICS;
+	}
+}
+
+/* --- the cycle collector ------------------------------------------------------------------------------------------------ */
+
+static void (*other_executor)(zend_execute_data *execute_data);
+
+static spindle_instance *by_number(uint16_t number)
+{
+	for (spindle_instance *one = first; one; one = one->next) {
+		if (one->number == number) {
+			return one;
+		}
+	}
+	return &own;
+}
+
+/* Runs the destructor, or the rest of the generator, that the collector calls: as code of the object's instance. */
+static void execute_for_collector(zend_execute_data *frame)
+{
+	zend_object *object = NULL;
+	spindle_instance *collecting = running, *of;
+
+	zend_execute_ex = other_executor;
+	if (ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR) {
+		object = (zend_object *) frame->return_value;
+	} else if (Z_TYPE(frame->This) == IS_OBJECT) {
+		object = Z_OBJ(frame->This);
+	}
+	of = object && object->handle < objects_before ? by_number(owners[object->handle]) : collecting;
+	if (of != collecting) {
+		spindle_instance_enter(of);
+		if (!(ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR)) {
+			if (!RUN_TIME_CACHE(&frame->func->op_array)) {
+				zend_init_func_run_time_cache(&frame->func->op_array);
+			}
+			frame->run_time_cache = RUN_TIME_CACHE(&frame->func->op_array);
+		}
+	}
+	zend_execute_ex(frame);
+	if (of != collecting) {
+		spindle_instance_enter(collecting);
+	}
+	zend_execute_ex = execute_for_collector;
+}
+
+int spindle_instances_collect(int (*collect)(void))
+{
+	spindle_instance *collecting = running;
+	uint32_t flags = EG(flags);
+	int free_object, next, count;
+
+	if (!seed || zend_execute_ex == execute_for_collector) {
+		return collect();
+	}
+	note_objects();
+	/* Objects that are freed give their numbers back to whose they are. */
+	free_object = EG(objects_store).free_list_head;
+	EG(objects_store).free_list_head = free_before = -1;
+	EG(flags) |= EG_FLAGS_OBJECT_STORE_NO_REUSE;
+	other_executor = zend_execute_ex;
+	zend_execute_ex = execute_for_collector;
+	count = collect();
+	zend_execute_ex = other_executor;
+	EG(flags) = (EG(flags) & ~EG_FLAGS_OBJECT_STORE_NO_REUSE) | (flags & EG_FLAGS_OBJECT_STORE_NO_REUSE);
+	next = EG(objects_store).free_list_head;
+	EG(objects_store).free_list_head = free_before = free_object;
+	note_objects();
+	while (next != -1) {
+		int object = next;
+		spindle_instance *of = by_number(owners[object]);
+		int *list = of == collecting ? &EG(objects_store).free_list_head : &of->free_object;
+
+		next = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object]);
+		SET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object], *list);
+		*list = object;
+	}
+	free_before = EG(objects_store).free_list_head;
+	return count;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------------ */
+
+void spindle_instance_call_destructors(void)
+{
+	note_objects();
+	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
+		zend_object *one = EG(objects_store).object_buckets[i];
+
+		if (owners[i] != running->number || !IS_OBJ_VALID(one) || (OBJ_FLAGS(one) & IS_OBJ_DESTRUCTOR_CALLED)) {
+			continue;
+		}
+		GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
+		if (one->handlers->dtor_obj != zend_objects_destroy_object || one->ce->destructor) {
+			GC_ADDREF(one);
+			one->handlers->dtor_obj(one);
+			OBJ_RELEASE(one);
+		}
+	}
+}
+
+/* The entries that the next one in this place may use: a byte for each. */
+static uint8_t *kept;
+
+static void keep(const void **place)
+{
+	kept[place - (const void **) CG(map_ptr_real_base) - STATIC_ENTRIES] = 1;
+}
+
+/* Empties a cache, whose memory the next one uses. What code has looked up is of the static properties that are freed. */
+static void end_cache(const void *offset, size_t size)
+{
+	void **place = entry(running, offset);
+
+	if (place && *place) {
+		memset(*place, 0, size);
+		keep((const void **) place);
+	}
+}
+
+static void end_code(zend_function *code)
+{
+	void **place;
+
+	if (code->type != ZEND_USER_FUNCTION) {
+		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache)) {
+			place = entry(running, ZEND_MAP_PTR(code->common.run_time_cache));
+			if (place) {
+				keep((const void **) place);
+			}
+		}
+		return;
+	}
+	if (code->op_array.static_variables && ZEND_MAP_PTR_IS_OFFSET(code->op_array.static_variables_ptr)) {
+		place = entry(running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
+		if (place && *place) {
+			zend_array *variables = *place;
+
+			*place = NULL;
+			zend_array_destroy(variables);
+		}
+	}
+	if (ZEND_MAP_PTR_IS_OFFSET(code->op_array.run_time_cache)) {
+		end_cache(ZEND_MAP_PTR(code->op_array.run_time_cache), code->op_array.cache_size);
+	}
+	for (uint32_t i = 0; i < code->op_array.num_dynamic_func_defs; i++) {
+		end_code((zend_function *) code->op_array.dynamic_func_defs[i]);
+	}
+}
+
+static void end_statics(zend_class_entry *ce, bool is_last)
+{
+	void **place;
+
+	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
+		return;
+	}
+	place = entry(running, ZEND_MAP_PTR(ce->static_members_table));
+	if (!place || !*place) {
+		return;
+	}
+	zval *values = *place;
+	for (int i = 0; !is_last && i < ce->default_static_members_count; i++) {
+		zval before;
+
+		if (Z_TYPE(values[i]) == IS_INDIRECT) {
+			continue;
+		}
+		if (Z_ISREF(values[i])) {
+			zend_property_info *info;
+
+			ZEND_REF_FOREACH_TYPE_SOURCES(Z_REF(values[i]), info) {
+				if (info->ce == ce && info->offset == (uint32_t) i) {
+					ZEND_REF_DEL_TYPE_SOURCE(Z_REF(values[i]), info);
+					break;
+				}
+			} ZEND_REF_FOREACH_TYPE_SOURCES_END();
+		}
+		ZVAL_COPY_VALUE(&before, &values[i]);
+		ZVAL_UNDEF(&values[i]);
+		zval_ptr_dtor(&before);
+	}
+	if (is_last) {
+		*place = NULL;
+		efree(values);
+	}
+}
+
+/* Keeps the constants that were evaluated. The defaults of static properties are to be evaluated for those that follow. */
+static void end_constants(const zend_class_entry *ce)
+{
+	void **place, **of_seed;
+
+	if (!ZEND_MAP_PTR(ce->mutable_data) || !ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)) {
+		return;
+	}
+	place = entry(running, ZEND_MAP_PTR(ce->mutable_data));
+	of_seed = entry(seed, ZEND_MAP_PTR(ce->mutable_data));
+	if (place && *place) {
+		if (running != seed && (!of_seed || *of_seed != *place)) {
+			((zend_class_mutable_data *) *place)->ce_flags = ce->ce_flags;
+		}
+		keep((const void **) place);
+	}
+}
+
+void spindle_instance_free(void)
+{
+	zend_class_entry *ce;
+	zend_function *code;
+	size_t last;
+
+	zend_hash_graceful_reverse_destroy(&EG(symbol_table));
+	zend_hash_init(&EG(symbol_table), 8, NULL, ZVAL_PTR_DTOR, 0);
+	zend_hash_real_init_mixed(&EG(symbol_table));
+	for (int is_last = 0; is_last < 2; is_last++) {
+		ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+			end_statics(ce, is_last);
+		} ZEND_HASH_FOREACH_END();
+	}
+	last = CG(map_ptr_last);
+	kept = calloc(last + 1, 1);
+	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+		end_constants(ce);
+		ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
+			end_code(code);
+		} ZEND_HASH_FOREACH_END();
+		EACH_HOOK(ce, hook, end_code(hook));
+	} ZEND_HASH_FOREACH_END();
+	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
+		end_code(code);
+	} ZEND_HASH_FOREACH_END();
+	for (size_t i = 0; i < definition_count; i++) {
+		end_cache((const void *) definitions[i].offset, definitions[i].size);
+	}
+	for (size_t i = 0; i < closure_count; i++) {
+		memset(ZEND_MAP_PTR(code_of(closures[i])->run_time_cache), 0, code_of(closures[i])->cache_size);
+	}
+	for (size_t i = 0; i < last; i++) {
+		if (!kept[i]) {
+			((void **) CG(map_ptr_real_base))[STATIC_ENTRIES + i] = NULL;
+		}
+	}
+	free(kept);
+	kept = NULL;
+	gc_collect_cycles();
+}
+
+void spindle_instances_survive(spindle_instance *of)
+{
+	EG(flags) &= ~EG_FLAGS_OBJECT_STORE_NO_REUSE;
+	if (zend_execute_ex == execute_for_collector) {
+		zend_execute_ex = other_executor;
+	}
+	spindle_instance_enter(of);
+}
+
+static void forget(spindle_instance *of)
+{
+	zend_hash_destroy(&of->globals);
+	for (size_t i = 0; i < of->closure_count; i++) {
+		free(of->closure_caches[i]);
+	}
+	free(of->closure_caches);
+	free(of->table);
+	free(of);
+}
+
+void spindle_instances_end(void)
+{
+	spindle_instance_enter(NULL);
+	while (first) {
+		spindle_instance *one = first;
+
+		spindle_instance_enter(one);
+		spindle_instance_call_destructors();
+		spindle_instance_free();
+		spindle_instance_enter(NULL);
+		first = one->next;
+		/* Its numbers of free objects are the script's again. */
+		while (one->free_object != -1) {
+			int object = one->free_object;
+
+			one->free_object = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object]);
+			ZEND_OBJECTS_STORE_ADD_TO_FREE_LIST(object);
+		}
+		forget(one);
+	}
+	if (seed) {
+		spindle_instance_enter(seed);
+		spindle_instance_free();
+		spindle_instance_enter(NULL);
+		forget(seed);
+		seed = NULL;
+	}
+	forget_closures();
+	free(own.closure_caches);
+	own.closure_caches = NULL;
+	free(definitions);
+	free(owners);
+	free(unsettled);
+	definitions = NULL;
+	owners = NULL;
+	unsettled = NULL;
+	definition_count = owners_size = unsettled_count = 0;
+}

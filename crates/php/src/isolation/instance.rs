@@ -1,0 +1,73 @@
+//! Instances of an application: each has the static properties, the static variables and the global variables of all code for
+//! itself. They are exchanged with the native PHP request of a coroutine ([`sapi`](super::sapi)), which belongs to an instance or to
+//! the script. See `instances.c` for how.
+
+use crate::c;
+use spindle_php_sys as sys;
+use spindle_zend::PhpStatic;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// An instance. All end with PHP's request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Instance(NonNull<sys::spindle_instance>);
+
+/// The number of the instance that was made last; the script has 0.
+static LAST: PhpStatic<Cell<u16>> = PhpStatic::new(Cell::new(0));
+
+/// Remembers the statics and the global variables of the script, with which each instance begins. To be called in the coroutine of
+/// the script.
+pub fn prepare() {
+    c::spindle_instances_prepare();
+}
+
+/// Ends all instances. At the end of PHP's request: their destructors are called.
+pub fn end_all() {
+    if LAST.replace(0) != 0 {
+        c::spindle_instances_end();
+    }
+}
+
+impl Instance {
+    /// Returns an empty instance; `None` if there are too many.
+    pub fn new() -> Option<Instance> {
+        LAST.set(LAST.get().checked_add(1)?);
+        NonNull::new(c::spindle_instance_new(LAST.get())).map(Instance)
+    }
+
+    /// Returns that of the running coroutine; `None` for the script's.
+    pub fn running() -> Option<Instance> {
+        NonNull::new(c::spindle_instance_running()).map(Instance)
+    }
+
+    /// Calls `what`, which runs no PHP code and does not wait, so that the objects that it makes are this instance's.
+    pub fn makes<R>(self, what: impl FnOnce() -> R) -> R {
+        let before = c::spindle_instance_running();
+        // SAFETY: instances last until the end of PHP's request.
+        unsafe { sys::spindle_instance_enter(self.as_raw()) };
+        let made = what();
+        // SAFETY: null, or an instance.
+        unsafe { sys::spindle_instance_enter(before) };
+        made
+    }
+
+    /// Gives it, which is empty, what each instance begins with.
+    pub fn begin(self) {
+        // SAFETY: instances last until the end of PHP's request.
+        unsafe { sys::spindle_instance_begin(self.as_raw()) };
+    }
+
+    /// Calls the destructors of the objects that the running instance has made.
+    pub fn call_destructors() {
+        c::spindle_instance_call_destructors();
+    }
+
+    /// Frees what the running instance has in static and global variables.
+    pub fn empty() {
+        c::spindle_instance_free();
+    }
+
+    pub(super) fn as_raw(self) -> *mut sys::spindle_instance {
+        self.0.as_ptr()
+    }
+}
