@@ -6,12 +6,11 @@
 //! and when it has served as many requests as it may; then the next one is booted in its place.
 
 use crate::errors::{self, server_error};
-use crate::state::{Inner, Server};
 use spindle_php::coroutine::{self, ErrorHandling, Scope, WaitQueue};
 use spindle_php::sapi::{self, Client, Instance, Sapi};
 use spindle_php::slices;
 use spindle_server::Exchange;
-use spindle_zend::{Instance as Of, Owned, PhpResult, Thrown, Value, ValueCell, engine, exception};
+use spindle_zend::{Collected, Object, PhpResult, Thrown, Value, ValueCell, engine, exception};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -33,6 +32,16 @@ const MOST_STEPS: usize = 500;
 
 /// The largest number of instances of a server.
 pub const MOST_INSTANCES: i64 = 4096;
+
+/// The server of an application.
+pub trait Owner {
+    /// Has the loop of the server look again what there is to do.
+    fn wake(&self);
+    /// A coroutine that a boot has spawned has failed.
+    fn failed(&self, failure: &Object);
+    /// Returns how many requests an instance serves; 0: there is no limit.
+    fn instance_requests(&self) -> u64;
+}
 
 /// The application of a server.
 pub struct Application {
@@ -99,7 +108,7 @@ impl Application {
     }
 
     /// Adds the values that it holds for the cycle collector.
-    pub fn collect(&self, values: &mut spindle_zend::Collected) {
+    pub fn collect(&self, values: &mut Collected) {
         values.cell(&self.boot);
         if let Ok(places) = self.places.try_borrow() {
             places.iter().for_each(|place| values.cell(&place.handler));
@@ -109,31 +118,41 @@ impl Application {
     /// Begins, as the server begins to run: in the coroutine of the script.
     ///
     /// # Errors
-    /// There cannot be so many instances, or a boot cannot be spawned.
-    pub fn begin(&self, server: &Owned<Of<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+    /// There cannot be that many instances, a boot cannot be spawned, or none of those has succeeded that were to be made first.
+    pub fn begin(&self, owner: &Rc<dyn Owner>) -> Result<(), Thrown> {
         if !engine::setting(c"async.request_statics").is_empty() {
             return Err(server_error(
                 "async.request_statics is for worker mode: each instance of an application has all static properties for itself",
             ));
         }
+        if let Some(names) = sapi::instance::shared().filter(|_| self.instances.get() > 1) {
+            let text = format!("All instances share the objects that exist already, in {}: make them in the boot", names.to_text());
+            engine::warn_here(None, 0, &exception::c_text(&text));
+        }
         sapi::instance::prepare();
         let places: Option<Vec<Rc<Place>>> =
             (0..self.instances.get()).map(|number| Some(Rc::new(Place::new(number, Instance::new()?)))).collect();
         self.places.replace(places.ok_or_else(|| server_error("There are too many instances in this process"))?);
-        inner.core.limit_handlers(self.instances.get());
         slices::server_began();
         if self.is_eager.get() {
             let places = self.places.borrow().clone();
-            places.iter().try_for_each(|place| place.boot(server, inner))?;
+            places.iter().try_for_each(|place| place.boot(&self.boot, owner))?;
+            let mut ready = 0;
+            for place in &places {
+                ready += usize::from(place.ready()?);
+            }
+            if ready == 0 {
+                return Err(server_error("No instance of the application could be booted: the errors above say why"));
+            }
         }
         Ok(())
     }
 
     /// Ends all instances, after the server was drained, and waits for that.
-    pub fn end(&self, inner: &Rc<Inner>) {
+    pub fn end(&self, owner: &Rc<dyn Owner>) {
         slices::server_ended();
         let places = self.places.take();
-        places.iter().for_each(|place| place.end(inner));
+        places.iter().for_each(|place| place.end(owner));
         for place in places {
             let _ = place.changed.wait_for("Server::application", || (place.phase.get() == Phase::Empty).then_some(()));
         }
@@ -166,7 +185,9 @@ impl Application {
             Phase::Ending => None,
         };
         let free = places.iter().filter(|place| !place.is_taken.get());
-        free.filter_map(|place| Some((rank(place)?, place))).min_by_key(|(rank, _)| *rank).map(|(_, place)| Rc::clone(place))
+        free.filter_map(|place| Some((rank(place)?, place)))
+            .min_by_key(|(rank, _)| *rank)
+            .map(|(_, place)| Rc::clone(place))
     }
 }
 
@@ -197,41 +218,36 @@ impl Place {
     ///
     /// # Errors
     /// No coroutine can be spawned.
-    pub fn boot(self: &Rc<Place>, server: &Owned<Of<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+    pub fn boot(self: &Rc<Place>, boot: &ValueCell, owner: &Rc<dyn Owner>) -> Result<(), Thrown> {
         match self.phase.get() {
             Phase::Empty => {}
             Phase::Failed(until) if coroutine::now() >= until => {}
             _ => return Ok(()),
         }
         let Some(instance) = self.instance.get() else { return Ok(()) };
-        let failures = Rc::downgrade(inner);
-        let scope = Scope::new(move |failure| {
-            if let Some(inner) = failures.upgrade() {
-                inner.failures.borrow_mut().push(Owned::of(failure));
-                inner.wake();
-            }
-        })?;
+        let failures = Rc::downgrade(owner);
+        let scope = Scope::new(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
         instance.begin();
         let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { has_died: Cell::new(false) }));
-        let (place, server, of_boot) = (Rc::clone(self), server.clone(), Rc::downgrade(&own));
+        let (place, boot, of_boot) = (Rc::clone(self), boot.get(), Rc::downgrade(&own));
         self.phase.set(Phase::Booting);
         self.served.set(0);
         self.is_broken.set(false);
         self.own.replace(Some(Rc::clone(&own)));
-        let booting = scope.spawn_in_request(own, move || place.boots(&server, &of_boot));
+        let booting = scope.spawn_in_request(own, move || place.boots(&boot, &of_boot));
         self.scope.replace(Some(scope));
         booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
         Ok(())
     }
 
     /// The body of the coroutine of a boot.
-    fn boots(&self, server: &Of<Server>, own: &Weak<Sapi>) -> PhpResult {
+    fn boots(&self, boot: &Value, own: &Weak<Sapi>) -> PhpResult {
         let ended = Cell::new(false);
         let sound = sapi::survive(|| {
             if let Some(own) = own.upgrade() {
                 own.begin_boot();
             }
-            ended.set(self.call_boot(&server.application.boot));
+            ended.set(self.call_boot(boot));
         });
         drop(exception::take());
         self.served.set(0);
@@ -249,16 +265,18 @@ impl Place {
     }
 
     /// Calls the boot. Returns `true` if it has returned a handler; otherwise it was said why there is none.
-    fn call_boot(&self, boot: &ValueCell) -> bool {
+    fn call_boot(&self, boot: &Value) -> bool {
         let number = Value::from(i64::try_from(self.number).unwrap_or(i64::MAX));
-        let wrong = match coroutine::call(&boot.get(), &mut [number]) {
+        let wrong = match coroutine::call(boot, &mut [number]) {
             Ok(handler) if engine::is_callable(&handler) => {
                 self.handler.set(handler);
                 self.errors.replace(Some(ErrorHandling::capture()));
                 sapi::end::end_buffers();
                 return true;
             }
-            Ok(_) => exception::throw_error("The boot of an instance must return what handles its requests: a callable"),
+            Ok(_) => {
+                exception::throw_error("The boot of an instance must return what handles its requests: a callable")
+            }
             Err(thrown) => thrown,
         };
         let _ = wrong;
@@ -282,7 +300,7 @@ impl Place {
         })
     }
 
-    /// Returns what handles the requests of the instance.
+    /// Counts a request, and returns its handler.
     pub fn handler(&self) -> Value {
         self.served.set(self.served.get() + 1);
         self.handler.get()
@@ -303,17 +321,17 @@ impl Place {
     }
 
     /// The request that had the place has ended. The next one may have it, or the instance ends.
-    pub fn give_back(self: &Rc<Place>, inner: &Rc<Inner>) {
+    pub fn give_back(self: &Rc<Place>, owner: &Rc<dyn Owner>) {
         self.is_taken.set(false);
-        let most = inner.core.settings().instance_requests;
+        let most = owner.instance_requests();
         if self.is_broken.get() || most > 0 && self.served.get() >= most {
-            self.end(inner);
+            self.end(owner);
         }
-        inner.wake();
+        owner.wake();
     }
 
     /// Ends the instance, in the request of its boot.
-    fn end(self: &Rc<Place>, inner: &Rc<Inner>) {
+    fn end(self: &Rc<Place>, owner: &Rc<dyn Owner>) {
         if self.phase.get() != Phase::Ready {
             if self.phase.get() != Phase::Booting && self.phase.get() != Phase::Ending {
                 self.phase.set(Phase::Empty);
@@ -322,9 +340,9 @@ impl Place {
         }
         self.phase.set(Phase::Ending);
         let Some(own) = self.own.borrow().clone() else { return };
-        let (place, all) = (Rc::clone(self), Rc::downgrade(inner));
+        let (place, owner_of_place) = (Rc::clone(self), Rc::downgrade(owner));
         let ending = Scope::new(|failure| errors::report(failure))
-            .and_then(|scope| scope.spawn_in_request(own, move || place.ends(&all)));
+            .and_then(|scope| scope.spawn_in_request(own, move || place.ends(&owner_of_place)));
         match ending {
             Ok(ending) => ending.runs_as(APPLICATION),
             Err(_) => drop(exception::take()),
@@ -332,13 +350,11 @@ impl Place {
     }
 
     /// The body of the coroutine in which the instance ends.
-    fn ends(&self, inner: &Weak<Inner>) -> PhpResult {
+    fn ends(&self, owner: &Weak<dyn Owner>) -> PhpResult {
         self.clear();
         self.phase.set(Phase::Empty);
         self.changed.wake_all();
-        if let Some(inner) = inner.upgrade() {
-            inner.wake();
-        }
+        owner.upgrade().into_iter().for_each(|owner| owner.wake());
         Ok(Value::NULL)
     }
 
@@ -355,11 +371,8 @@ impl Place {
             }
         }
         let is_left = others();
-        let steps: [&dyn Fn(); 3] = [
-            &sapi::end::call_shutdown_functions,
-            &sapi::end::close_session,
-            &sapi::end::end_buffers,
-        ];
+        let steps: [&dyn Fn(); 3] =
+            [&sapi::end::call_shutdown_functions, &sapi::end::close_session, &sapi::end::end_buffers];
         for step in steps {
             sapi::survive(step);
             drop(exception::take());

@@ -112,7 +112,7 @@ impl Handling {
     /// The handler has ended.
     pub fn finish(&self) {
         if let (Some(place), Some(server)) = (self.place.take(), self.server.upgrade()) {
-            place.give_back(&server);
+            place.give_back(&server.owner());
         }
         self.exchange.finish_handler();
         let scope = self.scope.take();

@@ -44,10 +44,13 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     }
     limits::watch(inner.core.settings());
     let is_application = server.application.is_set();
-    let begun = if is_application { server.application.begin(server, &inner) } else { Ok(()) };
+    if is_application {
+        inner.core.limit_handlers(server.application.instances.get());
+    }
+    let begun = if is_application { server.application.begin(&inner.owner()) } else { Ok(()) };
     let ended = begun.and_then(|()| serve(server, &inner));
     if is_application {
-        exception::put_aside(|| server.application.end(&inner));
+        exception::put_aside(|| server.application.end(&inner.owner()));
     }
     limits::unwatch();
     if is_worker {
@@ -95,7 +98,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             }
         }
         while let Some((exchange, place)) = server.application.next() {
-            place.boot(server, inner)?;
+            place.boot(&server.application.boot, &inner.owner())?;
             begin(server, inner, exchange, Some(place))?;
         }
         loop {

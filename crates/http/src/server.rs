@@ -17,7 +17,7 @@ function_table! {
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE, onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => |call| set_handler(call, true);
-        c"application"(boot: Type::CALLABLE, instances: Type::INT => c"16", eager: Type::BOOL => c"false") -> STATIC => application;
+        c"application"(boot: Type::CALLABLE, instances: Type::INT => c"16", eager: Type::BOOL => c"false", onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => application;
         c"accessLog"(to: Type::MIXED, format: Type::STRING => c"'combined'") -> STATIC => |call| {
             let arguments = call.passed();
             let format = arguments.value(2).map(|_| arguments.str(2)).transpose()?.map_or("combined".to_owned(), Str::to_text);
@@ -111,10 +111,7 @@ fn files(call: Call) -> PhpResult {
 fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     let arguments = call.passed();
     let handler = arguments.callable(1)?;
-    let on_fatal_error = match arguments.value(2) {
-        Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => arguments.callable(2)?.clone(),
-        _ => Value::UNDEF,
-    };
+    let on_fatal_error = on_fatal_error(&call, 2)?;
     let this = call.this_of(&SERVER);
     if this.inner()?.is_running.get() {
         return Err(server_error("The handler of a server that runs cannot be changed"));
@@ -124,6 +121,15 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     this.handler.set(handler.clone());
     this.on_fatal_error.set(on_fatal_error);
     Ok(this.object().into())
+}
+
+/// Returns what is called when a fatal error has ended a request, or an undefined value.
+fn on_fatal_error(call: &Call, argument: u32) -> PhpResult {
+    let arguments = call.passed();
+    match arguments.value(argument) {
+        Some(value) if value.type_number() != spindle_zend::sys::IS_NULL => Ok(arguments.callable(argument)?.clone()),
+        _ => Ok(Value::UNDEF),
+    }
 }
 
 fn application(call: Call) -> PhpResult {
@@ -144,6 +150,7 @@ fn application(call: Call) -> PhpResult {
     this.application.boot.set(boot.clone());
     this.application.instances.set(usize::try_from(instances).unwrap_or(1));
     this.application.is_eager.set(arguments.bool_or(3, false)?);
+    this.on_fatal_error.set(on_fatal_error(&call, 4)?);
     Ok(this.object().into())
 }
 

@@ -1,6 +1,6 @@
 //! The state of a server: that of an object of the class, and what its coroutines share.
 
-use crate::application::Application;
+use crate::application::{Application, Owner};
 use crate::driver::Events;
 use crate::log::Log;
 use crate::server_variables::Variables;
@@ -130,10 +130,30 @@ impl Inner {
         inner
     }
 
+    /// Returns this, as its application sees it.
+    pub fn owner(self: &Rc<Inner>) -> Rc<dyn Owner> {
+        Rc::clone(self) as Rc<dyn Owner>
+    }
+
     /// Ends the wait of `run()`.
     pub fn wake(&self) {
         if self.waits.replace(false) {
             self.set.wake();
         }
+    }
+}
+
+impl Owner for Inner {
+    fn wake(&self) {
+        Inner::wake(self);
+    }
+
+    fn failed(&self, failure: &Object) {
+        self.failures.borrow_mut().push(Owned::of(failure));
+        self.wake();
+    }
+
+    fn instance_requests(&self) -> u64 {
+        self.core.settings().instance_requests
     }
 }

@@ -300,13 +300,7 @@ fn handle_thrown(worker: &Worker) {
 }
 
 /// Serves the request when the instance is ready that has it.
-fn serve_by_instance(
-    place: &Place,
-    server: &Instance<Server>,
-    handling: &Handling,
-    request: &Sapi,
-    worker: &Worker,
-) {
+fn serve_by_instance(place: &Place, server: &Instance<Server>, handling: &Handling, request: &Sapi, worker: &Worker) {
     match place.ready() {
         Ok(true) => place.during(|| serve(server, handling, request, worker)),
         Ok(false) => {

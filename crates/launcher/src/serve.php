@@ -225,7 +225,7 @@ function main(array $arguments): never
         remember($app, ...$files);
     } else {
         $isDev && remember($app);
-        $broken = load($server, $app, $one['mode'], $isDev, $many['argument']);
+        $broken = load($server, $app, $one['mode'], (int) $one['instances'], $isDev, $many['argument']);
     }
     if ($broken !== null) {
         $server->handle(static fn (): Response => page($broken));
@@ -267,12 +267,13 @@ function main(array $arguments): never
         [\str_starts_with($many['shown'][0], 'unix:') ? $many['shown'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
     $url = \implode(', ', $urls);
     @\cli_set_process_title("spindle serve: $app at $url");
-    \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+    $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') : '';
+    \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
     foreach ($isDev ? \get_included_files() : [] as $file) {
         tell("file $file");
     }
-    // It is told when the server runs, so that it does not end the old one before.
-    spawn(tell(...), 'ready');
+    // It is told when the server runs, or an instance is booted, so that it does not end the old one before.
+    $one['mode'] === 'application' && $broken === null || spawn(tell(...), 'ready');
     try {
         $server->run();
     } catch (ServerException $failed) {
@@ -286,8 +287,22 @@ function main(array $arguments): never
     exit(State::$restarts ? CHANGED : 0);
 }
 
+/** Boots an instance, and tells the command when the first one is ready. */
+function booted(callable $boot): \Closure
+{
+    $told = new \stdClass();
+    return static function (int $instance) use ($boot, $told): mixed {
+        $handler = $boot($instance);
+        if (\is_callable($handler) && !isset($told->isReady)) {
+            $told->isReady = true;
+            tell('ready');
+        }
+        return $handler;
+    };
+}
+
 /** Includes the app, and sets what it returns as the handler. Returns the problem with it, for the page. */
-function load(Server $server, string $app, string $mode, bool $isDev, array $arguments): ?string
+function load(Server $server, string $app, string $mode, int $instances, bool $isDev, array $arguments): ?string
 {
     $GLOBALS['argv'] = $_SERVER['argv'] = [$app, ...$arguments];
     $GLOBALS['argc'] = $_SERVER['argc'] = \count($arguments) + 1;
@@ -308,14 +323,22 @@ function load(Server $server, string $app, string $mode, bool $isDev, array $arg
         return "$thrown";
     }
     if (!\is_callable($handler)) {
-        $example = $mode === 'worker' ? "return function (): void { echo 'Hello'; };" : "return fn (Async\\Http\\Request \$request) => 'Hello';";
+        $example = match ($mode) {
+            'worker' => "return function (): void { echo 'Hello'; };",
+            'application' => "return fn (int \$instance) => function (): void { echo 'Hello'; };",
+            default => "return fn (Async\\Http\\Request \$request) => 'Hello';",
+        };
         $text = "$app returns " . \get_debug_type($handler) . ", and must return what handles a request, as in: $example";
         $isDev || fail($text);
         \fwrite(\STDERR, "spindle: $text\n");
         return $text;
     }
     try {
-        $mode === 'worker' ? $server->worker($handler, static fn () => tell('leaving')) : $server->handle($isDev ? shown($handler) : $handler);
+        match ($mode) {
+            'worker' => $server->worker($handler, static fn () => tell('leaving')),
+            'application' => $server->application(booted($handler), $instances, eager: true, onFatalError: static fn () => tell('leaving')),
+            default => $server->handle($isDev ? shown($handler) : $handler),
+        };
     } catch (ServerException $wrong) {
         fail($wrong->getMessage());
     }

@@ -37,7 +37,10 @@ PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
   --files [URL=]DIR sends what is in DIR, for paths that begin with URL or for
                     all, before APP is asked; may be repeated
   --mode MODE       what APP returns: 'handler' is called with a request and
-                    returns the response; 'worker' has superglobals and prints
+                    returns the response; 'worker' has superglobals and prints;
+                    'application' is called to boot each instance, and returns
+                    what handles its requests as 'worker' does
+  --instances N     how many instances an application has; without it 16
   --dev             starts again when a file of APP changes, and shows errors
                     on the page
   --set NAME=VALUE  an option of the server, as max_body_size=1000000 or
@@ -71,6 +74,8 @@ struct Request {
     mode: String,
     log: String,
     grace: Duration,
+    /// How many instances an application has.
+    instances: Option<u32>,
     is_dev: bool,
     is_proxied: bool,
     is_shared: bool,
@@ -114,7 +119,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
             Arg::Long("listen") => request.listen.push(arguments.value()?),
             Arg::Long("tls") => request.tls = Some(pair(&arguments.value()?)?),
             Arg::Long("files") => request.files.push(arguments.value()?),
-            Arg::Long("mode") => request.mode = one_of("--mode", arguments.value()?, &["handler", "worker"])?,
+            Arg::Long("mode") => request.mode = one_of("--mode", arguments.value()?, &["handler", "worker", "application"])?,
             Arg::Long("log") => request.log = one_of("--log", arguments.value()?, &["combined", "json", "off"])?,
             Arg::Long("grace") => {
                 let seconds: f64 = arguments.value()?.parse_with(|text| {
@@ -122,6 +127,11 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                     seconds.ok_or("--grace takes seconds, from 0 to 86400")
                 })?;
                 request.grace = Duration::from_secs_f64(seconds);
+            }
+            Arg::Long("instances") => {
+                let wrong = "--instances takes a number, from 1 to 4096";
+                let number = |text: &str| text.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or(wrong);
+                request.instances = Some(arguments.value()?.parse_with(number)?);
             }
             Arg::Long("dev") => request.is_dev = true,
             Arg::Long("proxy-protocol") => request.is_proxied = true,
@@ -145,6 +155,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     if request.app.is_empty() {
         return Err("no APP given, a PHP file".into());
     }
+    if request.instances.is_some() && request.mode != "application" {
+        return Err("--instances is for --mode application".into());
+    }
     if request.listen.is_empty() {
         request.listen.push("127.0.0.1:8080".into());
     }
@@ -153,7 +166,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
 
 fn one_of(option: &str, value: OsString, allowed: &[&str]) -> Result<String, lexopt::Error> {
     let given = value.to_str().filter(|value| allowed.contains(value)).map(str::to_owned);
-    given.ok_or_else(|| format!("{option} takes {}", allowed.join(" or ")).into())
+    given.ok_or_else(|| format!("{option} takes {} or {}", allowed[..allowed.len() - 1].join(", "), allowed[allowed.len() - 1]).into())
 }
 
 /// Returns the files of `CERT,KEY`.
@@ -215,12 +228,15 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         command.arg("-d").arg(with_module(module));
     }
     // Visitors do not see what went wrong, but whoever reads the terminal does.
-    let shows = if request.is_dev && request.mode == "worker" { "1" } else { "0" };
+    let shows = if request.is_dev && request.mode != "handler" { "1" } else { "0" };
     for setting in ["display_errors", "html_errors"] {
         command.arg("-d").arg(format!("{setting}={shows}"));
     }
     for setting in ["log_errors=1", "error_log="] {
         command.arg("-d").arg(setting);
+    }
+    if request.mode == "application" {
+        command.arg("-d").arg("opcache.enable_cli=1"); // all instances run the same compiled code
     }
     for setting in &request.settings {
         command.arg("-d").arg(setting);
@@ -234,7 +250,8 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
     };
     pass("app", app.as_os_str());
     let grace = request.grace.as_secs_f64().to_string();
-    for (name, value) in [("mode", &request.mode), ("log", &request.log), ("grace", &grace)] {
+    let instances = request.instances.unwrap_or(16).to_string();
+    for (name, value) in [("instances", &instances), ("mode", &request.mode), ("log", &request.log), ("grace", &grace)] {
         pass(name, OsStr::new(value));
     }
     for (name, values) in [

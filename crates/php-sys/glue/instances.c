@@ -17,6 +17,7 @@
 #include "zend_generators.h"
 #include "zend_map_ptr.h"
 #include "zend_observer.h"
+#include "zend_smart_str.h"
 
 #ifdef ZEND_MAP_PTR_NEW_STATIC
 # define STATIC_ENTRIES zend_map_ptr_static_size
@@ -378,6 +379,59 @@ static spindle_instance *make(uint16_t number)
 		this->closure_caches[i] = calloc(1, code_of(closures[i])->cache_size);
 	}
 	return this;
+}
+
+/* Returns true for a value that has objects in it which instances would share: others than cases of enumerations and closures. */
+static bool has_objects(const zval *value, int depth)
+{
+	zval *one;
+
+	ZVAL_DEREF(value);
+	if (Z_TYPE_P(value) == IS_OBJECT) {
+		const zend_class_entry *ce = Z_OBJCE_P(value);
+
+		return !(ce->ce_flags & ZEND_ACC_ENUM) && ce != zend_ce_closure && !zend_string_equals_literal(ce->name, "Composer\\Autoload\\ClassLoader");
+	}
+	if (Z_TYPE_P(value) == IS_ARRAY && depth < 4) {
+		ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(value), one) {
+			if (has_objects(one, depth + 1)) {
+				return true;
+			}
+		} ZEND_HASH_FOREACH_END();
+	}
+	return false;
+}
+
+static void name_shared(smart_str *names, zend_class_entry *ce)
+{
+	zend_property_info *info;
+	zend_string *name;
+	zval *values = CE_STATIC_MEMBERS(ce);
+
+	if (!values || ce->type != ZEND_USER_CLASS) {
+		return;
+	}
+	ZEND_HASH_MAP_FOREACH_STR_KEY_PTR(&ce->properties_info, name, info) {
+		if ((info->flags & ZEND_ACC_STATIC) && info->ce == ce && Z_TYPE(values[info->offset]) != IS_INDIRECT
+				&& has_objects(&values[info->offset], 0)) {
+			smart_str_appends(names, names->s ? ", " : "");
+			smart_str_append(names, ce->name);
+			smart_str_appends(names, "::$");
+			smart_str_append(names, name);
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
+zend_string *spindle_instances_shared(void)
+{
+	smart_str names = {0};
+	zend_class_entry *ce;
+
+	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+		name_shared(&names, ce);
+	} ZEND_HASH_FOREACH_END();
+	smart_str_0(&names);
+	return names.s;
 }
 
 void spindle_instances_prepare(void)

@@ -136,6 +136,7 @@ pub fn stalled(rt: &'static Runtime) -> bool {
 pub fn forked(rt: &'static Runtime) {
     watch::after_fork();
     limits::after_fork();
+    slices::forked();
     rt.running().runs_file.set(true); // `spawning` is called for the first coroutine here
     handle_locks::forget_all();
     let running = rt.core.borrow().running();

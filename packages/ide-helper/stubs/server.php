@@ -67,6 +67,23 @@ namespace Async\Http {
         public function worker(callable $handler, ?callable $onFatalError = null): Server {}
 
         /**
+         * Sets an application of which there are up to $instances in this process, each with all static and global variables for
+         * itself. $boot makes one: what it returns handles the requests of this instance, one at a time, as in worker mode. Other
+         * requests wait, in the order of their arrival, as with `max_concurrency`. An instance is booted when a request first needs
+         * it; with $eager all are before the first request. See docs/application-mode.md.
+         *
+         * A boot that throws is reported; its requests are answered with 503, and it is tried again, after 0.1 to 10 seconds. An
+         * instance whose request has ended with a fatal error is booted anew, as one that has served `instance_requests`. Where
+         * memory may be damaged no more connections are accepted, and $onFatalError is called, as in worker mode.
+         *
+         * @param callable(int): callable(): mixed $boot called with the number of the instance, from 0
+         * @param int $instances from 1 to 4096
+         * @param null|callable(): mixed $onFatalError
+         * @throws \ValueError
+         */
+        public function application(callable $boot, int $instances = 16, bool $eager = false, ?callable $onFatalError = null): Server {}
+
+        /**
          * Logs each request when it has ended: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
          * what is called with an array for each. A coroutine of its own does that: no request waits for it.
          *

@@ -214,6 +214,7 @@ final class Async\Http\Server
     public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler, ?callable $onFatalError = null): Async\Http\Server
+    public function application(callable $boot, int $instances = 16, bool $eager = false, ?callable $onFatalError = null): Async\Http\Server
     public function accessLog(mixed $to, string $format = "combined"): Async\Http\Server
     public function run(): void
     public function stop(?float $grace = null): void

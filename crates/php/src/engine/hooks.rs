@@ -9,11 +9,11 @@
 //! - **Collecting cycles** runs destructors in the middle of the collector's work: there is no switch below it.
 //! - **Loading a class or a file**: see `loading`.
 
+use crate::c;
 use crate::engine::{
     loading, no_throw,
     syntax::{self, Source},
 };
-use crate::c;
 use crate::handles::{after_call, streams};
 use crate::runtime::{context, failure, finally, gate, moments, request, scheduler};
 use crate::stack::overflow;

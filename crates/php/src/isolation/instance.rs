@@ -4,7 +4,7 @@
 
 use crate::c;
 use spindle_php_sys as sys;
-use spindle_zend::PhpStatic;
+use spindle_zend::{Owned, PhpStatic, Str};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -19,6 +19,11 @@ static LAST: PhpStatic<Cell<u16>> = PhpStatic::new(Cell::new(0));
 /// the script.
 pub fn prepare() {
     c::spindle_instances_prepare();
+}
+
+/// Returns the names of the static properties of the script with objects that all instances would share, if there are some.
+pub fn shared() -> Option<Owned<Str>> {
+    c::spindle_instances_shared()
 }
 
 /// Ends all instances. At the end of PHP's request: their destructors are called.

@@ -195,7 +195,7 @@ impl Sapi {
         unsafe { sys::spindle_sapi_begin(&raw const head, server.as_raw().cast_mut(), buffer) };
     }
 
-    /// Begins the request, which is that of the running coroutine, for the boot of an instance: nobody has sent it, and its variables
+    /// Begins the request, which is that of the running coroutine, for the boot of an instance: no client has sent it, and its variables
     /// are those of the process.
     pub fn begin_boot(&self) {
         assert!(std::ptr::eq(self, LIVE.get()), "a request begins in its own coroutine");

@@ -43,6 +43,11 @@ pub fn forget_servers() {
     preempted::forget();
 }
 
+/// The process is the child of a fork: coroutines that had given way are not there.
+pub fn forked() {
+    preempted::forget();
+}
+
 /// Returns the time of a slice in milliseconds; 0: there are none.
 fn slice() -> u64 {
     let set = settings::current().time_slice_ms;
@@ -73,7 +78,10 @@ pub fn ticked(frame: Option<Frame>) {
     {
         let paused = limits::pause(length);
         if SERVERS.get() > 0 {
-            preempted::yield_to_other_instances(rt);
+            let me = rt.core.borrow().running();
+            preempted::during(me, || {
+                rt.maybe_yield();
+            });
         } else {
             rt.maybe_yield();
         }

@@ -2,7 +2,6 @@
 //! Yielding and sleeping.
 
 use crate::c;
-use crate::runtime::preempted;
 use crate::runtime::coroutine::{Info, Wants};
 use crate::runtime::scheduler::Runtime;
 use crate::runtime::{classes, fork, moments, pending_cancel};
@@ -80,7 +79,7 @@ impl Runtime {
         };
         if let Some(next) = next {
             // None is ready if this one has been abandoned.
-            let to = if preempted::must_wait(self, next) {
+            let to = if self.must_wait(next) {
                 self.core.borrow_mut().defer(next);
                 None
             } else {

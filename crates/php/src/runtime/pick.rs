@@ -51,11 +51,25 @@ impl Runtime {
                 next
             };
             match self.to(next) {
-                _ if preempted::must_wait(self, next) => self.core.borrow_mut().defer(next),
+                _ if self.must_wait(next) => self.core.borrow_mut().defer(next),
                 Some(to) => return to,
                 None => self.wait_for_events(),
             }
         }
+    }
+
+    /// Returns `true` if the coroutine that the core has picked must not run yet.
+    #[inline(always)]
+    pub(super) fn must_wait(&'static self, next: Next) -> bool {
+        preempted::is_any() && self.is_held(next)
+    }
+
+    #[cold]
+    fn is_held(&'static self, next: Next) -> bool {
+        let (Next::Start(co) | Next::CancelledBeforeStart(co) | Next::Resume(co)) = next else { return false };
+        let object = self.object(co);
+        let instance = object.ctx.get().map_or_else(|| object.inherited.instance(), |ctx| ctx.travelling.instance());
+        preempted::holds(co, instance)
     }
 
     /// Counts a pick. Returns `true` if it is time to poll for events although coroutines are ready.

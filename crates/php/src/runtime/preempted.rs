@@ -2,42 +2,37 @@
 //! of its own instance runs.
 
 use crate::isolation::instance::Instance;
-use crate::runtime::scheduler::Runtime;
-use spindle_core::sched::{CoroutineId, Next};
+use spindle_core::sched::CoroutineId;
 use spindle_zend::PhpStatic;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Each of them, with its instance; the script's is `None`.
 static ALL: PhpStatic<RefCell<Vec<(Option<Instance>, CoroutineId)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+static COUNT: PhpStatic<Cell<usize>> = PhpStatic::new(Cell::new(0));
 
-/// Lets coroutines of other instances run, and returns when this one is picked again.
-pub fn yield_to_other_instances(rt: &'static Runtime) {
-    let me = rt.core.borrow().running();
-    ALL.borrow_mut().push((Instance::running(), me));
-    rt.maybe_yield();
-    ALL.borrow_mut().retain(|(_, co)| *co != me);
+/// Calls `yields`, in which this running coroutine gives way.
+pub fn during(co: CoroutineId, yields: impl FnOnce()) {
+    ALL.borrow_mut().push((Instance::running(), co));
+    COUNT.set(COUNT.get() + 1);
+    yields();
+    ALL.borrow_mut().retain(|(_, other)| *other != co);
+    COUNT.set(ALL.borrow().len());
 }
 
 /// Forgets them: no coroutine runs again, or only one.
 pub fn forget() {
     ALL.borrow_mut().clear();
+    COUNT.set(0);
 }
 
-/// Returns `true` if the coroutine that was picked must not run yet.
+/// Returns `true` if there is one.
 #[inline(always)]
-pub(super) fn must_wait(rt: &'static Runtime, next: Next) -> bool {
-    // SAFETY: nothing else uses the list meanwhile.
-    !unsafe { (*ALL.as_ptr()).is_empty() } && is_held(rt, next)
+pub fn is_any() -> bool {
+    COUNT.get() != 0
 }
 
-#[cold]
-fn is_held(rt: &'static Runtime, next: Next) -> bool {
-    let (Next::Start(co) | Next::CancelledBeforeStart(co) | Next::Resume(co)) = next else { return false };
-    let object = rt.object(co);
-    let instance = match object.ctx.get() {
-        Some(ctx) => ctx.travelling.instance(),
-        None => object.inherited.instance(),
-    };
+/// Returns `true` if this coroutine of this instance must not run yet.
+pub fn holds(co: CoroutineId, instance: Option<Instance>) -> bool {
     let all = ALL.borrow();
     all.iter().any(|(of, _)| *of == instance) && !all.iter().any(|(_, preempted)| *preempted == co)
 }
