@@ -7,7 +7,7 @@
 
 use crate::errors::{self, server_error};
 use spindle_php::coroutine::{self, ErrorHandling, Scope, WaitQueue};
-use spindle_php::sapi::{self, Client, Instance, Sapi};
+use spindle_php::sapi::{self, Client, Instance, Sapi, Seed};
 use spindle_php::slices;
 use spindle_server::Exchange;
 use spindle_zend::{Collected, Object, PhpResult, Thrown, Value, ValueCell, engine, exception};
@@ -71,6 +71,8 @@ enum Phase {
 /// A place for one instance after the other.
 pub struct Place {
     number: usize,
+    /// What each instance begins with.
+    seed: Seed,
     instance: Cell<Option<Instance>>,
     phase: Cell<Phase>,
     /// A request has it.
@@ -120,20 +122,24 @@ impl Application {
     /// # Errors
     /// There cannot be that many instances, a boot cannot be spawned, or none of those has succeeded that were to be made first.
     pub fn begin(&self, owner: &Rc<dyn Owner>) -> Result<(), Thrown> {
+        slices::server_began();
         if !engine::setting(c"async.request_statics").is_empty() {
             return Err(server_error(
                 "async.request_statics is for worker mode: each instance of an application has all static properties for itself",
             ));
         }
         if let Some(names) = sapi::instance::shared().filter(|_| self.instances.get() > 1) {
-            let text = format!("All instances share the objects that exist already, in {}: make them in the boot", names.to_text());
+            let text = format!(
+                "All instances share the objects that exist already, in {}: make them in the boot",
+                names.to_text()
+            );
             engine::warn_here(None, 0, &exception::c_text(&text));
         }
-        sapi::instance::prepare();
-        let places: Option<Vec<Rc<Place>>> =
-            (0..self.instances.get()).map(|number| Some(Rc::new(Place::new(number, Instance::new()?)))).collect();
+        let seed = Seed::of_script();
+        let places: Option<Vec<Rc<Place>>> = (0..self.instances.get())
+            .map(|number| Some(Rc::new(Place::new(number, seed, Instance::new(seed)?))))
+            .collect();
         self.places.replace(places.ok_or_else(|| server_error("There are too many instances in this process"))?);
-        slices::server_began();
         if self.is_eager.get() {
             let places = self.places.borrow().clone();
             places.iter().try_for_each(|place| place.boot(&self.boot, owner))?;
@@ -192,9 +198,10 @@ impl Application {
 }
 
 impl Place {
-    fn new(number: usize, instance: Instance) -> Place {
+    fn new(number: usize, seed: Seed, instance: Instance) -> Place {
         Place {
             number,
+            seed,
             instance: Cell::new(Some(instance)),
             phase: Cell::new(Phase::Empty),
             is_taken: Cell::new(false),
@@ -380,7 +387,7 @@ impl Place {
         self.handler.set(Value::UNDEF);
         drop(self.errors.take());
         if is_left {
-            self.instance.set(Instance::new()); // they keep this one
+            self.instance.set(Instance::new(self.seed)); // they keep this one
         } else {
             for step in [Instance::call_destructors, Instance::empty] {
                 sapi::survive(step);

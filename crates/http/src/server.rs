@@ -123,7 +123,7 @@ fn set_handler(call: Call, is_worker: bool) -> PhpResult {
     Ok(this.object().into())
 }
 
-/// Returns what is called when a fatal error has ended a request, or an undefined value.
+/// Returns the function that is called when a fatal error has ended a request, or an undefined value.
 fn on_fatal_error(call: &Call, argument: u32) -> PhpResult {
     let arguments = call.passed();
     match arguments.value(argument) {

@@ -119,7 +119,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
             Arg::Long("listen") => request.listen.push(arguments.value()?),
             Arg::Long("tls") => request.tls = Some(pair(&arguments.value()?)?),
             Arg::Long("files") => request.files.push(arguments.value()?),
-            Arg::Long("mode") => request.mode = one_of("--mode", arguments.value()?, &["handler", "worker", "application"])?,
+            Arg::Long("mode") => {
+                request.mode = one_of("--mode", arguments.value()?, &["handler", "worker", "application"])?
+            }
             Arg::Long("log") => request.log = one_of("--log", arguments.value()?, &["combined", "json", "off"])?,
             Arg::Long("grace") => {
                 let seconds: f64 = arguments.value()?.parse_with(|text| {
@@ -166,7 +168,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
 
 fn one_of(option: &str, value: OsString, allowed: &[&str]) -> Result<String, lexopt::Error> {
     let given = value.to_str().filter(|value| allowed.contains(value)).map(str::to_owned);
-    given.ok_or_else(|| format!("{option} takes {} or {}", allowed[..allowed.len() - 1].join(", "), allowed[allowed.len() - 1]).into())
+    given.ok_or_else(|| {
+        format!("{option} takes {} or {}", allowed[..allowed.len() - 1].join(", "), allowed[allowed.len() - 1]).into()
+    })
 }
 
 /// Returns the files of `CERT,KEY`.
@@ -251,7 +255,8 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
     pass("app", app.as_os_str());
     let grace = request.grace.as_secs_f64().to_string();
     let instances = request.instances.unwrap_or(16).to_string();
-    for (name, value) in [("instances", &instances), ("mode", &request.mode), ("log", &request.log), ("grace", &grace)] {
+    for (name, value) in [("instances", &instances), ("mode", &request.mode), ("log", &request.log), ("grace", &grace)]
+    {
         pass(name, OsStr::new(value));
     }
     for (name, values) in [

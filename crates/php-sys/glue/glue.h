@@ -315,12 +315,12 @@ void spindle_functions_remove(void);
 /* --- instances of an application: instances.c --- */
 
 typedef struct spindle_instance spindle_instance;
-/* Remembers the statics and global variables of the script: each instance begins with them. To be called while no instance runs. */
-void spindle_instances_prepare(void);
+/* Remembers the statics and global variables of the script, with which instances begin. To be called while no instance runs. */
+spindle_instance *spindle_instances_prepare(void);
 /* Returns the names of the static properties with objects that all instances would share; NULL: there are none. */
 zend_string *spindle_instances_shared(void);
 /* Returns an instance that is empty. The script has the number 0, and each instance another one. */
-spindle_instance *spindle_instance_new(uint16_t number);
+spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *begins_with);
 /* Gives an empty instance what each begins with. */
 void spindle_instance_begin(spindle_instance *);
 /* Makes it the running one; NULL: that of the script. */

@@ -34,13 +34,13 @@ struct spindle_instance {
 	zend_array globals;
 	void **closure_caches; /* as many as there were closures when it was made */
 	size_t closure_count;
+	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
 	uint16_t number;
 	spindle_instance *next;
 };
 
-/* That of the script, the one whose state the engine has, and what each begins with. */
+/* That of the script, the one whose state the engine has, and all others, with those that no code runs in. */
 static spindle_instance own, *running = &own, *first;
-static spindle_instance *seed;
 
 /* How many objects, classes and functions there were when the running one was entered, and its first number that was free then. */
 static uint32_t objects_before, classes_before, functions_before;
@@ -182,6 +182,30 @@ static void give_offsets(void)
 	}
 }
 
+static zend_op_array *code_of(zend_object *closure)
+{
+	return (zend_op_array *) zend_get_closure_method_def(closure);
+}
+
+/* Makes the caches of the closures that were remembered since. */
+static void make_closure_caches(spindle_instance *of)
+{
+	of->closure_caches = realloc(of->closure_caches, (closure_count + 1) * sizeof(void *));
+	for (; of->closure_count < closure_count; of->closure_count++) {
+		of->closure_caches[of->closure_count] = of == &own ? NULL : calloc(1, code_of(closures[of->closure_count])->cache_size);
+	}
+}
+
+static bool is_remembered(const zend_object *closure)
+{
+	for (size_t i = 0; i < closure_count; i++) {
+		if (closures[i] == closure) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Remembers the closures that exist. (Others are called by the instance that has made them.) */
 static void remember_closures(void)
 {
@@ -197,7 +221,7 @@ static void remember_closures(void)
 			continue;
 		}
 		give_offsets_to_definitions(code);
-		if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache)) {
+		if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && !is_remembered(one)) {
 			GC_ADDREF(one);
 			closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
 			closures[closure_count++] = one;
@@ -213,11 +237,6 @@ static void forget_closures(void)
 	free(closures);
 	closures = NULL;
 	closure_count = 0;
-}
-
-static zend_op_array *code_of(zend_object *closure)
-{
-	return (zend_op_array *) zend_get_closure_method_def(closure);
 }
 
 /* Gives offsets to what the code that is running defines: the functions and closures in it. */
@@ -373,11 +392,9 @@ static spindle_instance *make(uint16_t number)
 	this->number = number;
 	zend_hash_init(&this->globals, 8, NULL, ZVAL_PTR_DTOR, 0);
 	zend_hash_real_init_mixed(&this->globals);
-	this->closure_caches = calloc(closure_count + 1, sizeof(void *));
-	this->closure_count = closure_count;
-	for (size_t i = 0; i < closure_count; i++) {
-		this->closure_caches[i] = calloc(1, code_of(closures[i])->cache_size);
-	}
+	make_closure_caches(this);
+	this->next = first;
+	first = this;
 	return this;
 }
 
@@ -434,32 +451,37 @@ zend_string *spindle_instances_shared(void)
 	return names.s;
 }
 
-void spindle_instances_prepare(void)
+spindle_instance *spindle_instances_prepare(void)
 {
-	if (seed) {
-		return;
+	spindle_instance *seed;
+
+	if (!first) {
+		classes_before = functions_before = objects_before = 0;
+		free_before = -1;
 	}
-	classes_before = functions_before = objects_before = 0;
 	remember_closures();
 	give_offsets_to_frames();
 	give_offsets();
-	own.closure_caches = calloc(closure_count + 1, sizeof(void *));
+	make_closure_caches(&own);
+	for (spindle_instance *one = first; one; one = one->next) {
+		make_closure_caches(one);
+	}
 	seed = make(0);
 	begin(seed, &own);
+	return seed;
 }
 
-spindle_instance *spindle_instance_new(uint16_t number)
+spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)
 {
 	spindle_instance *this = make(number);
 
-	this->next = first;
-	first = this;
+	this->seed = seed;
 	return this;
 }
 
 void spindle_instance_begin(spindle_instance *this)
 {
-	begin(this, seed);
+	begin(this, this->seed);
 }
 
 /* --- the exchange ------------------------------------------------------------------------------------------------------- */
@@ -549,7 +571,7 @@ static void (*other_executor)(zend_execute_data *execute_data);
 static spindle_instance *by_number(uint16_t number)
 {
 	for (spindle_instance *one = first; one; one = one->next) {
-		if (one->number == number) {
+		if (number && one->number == number) {
 			return one;
 		}
 	}
@@ -591,7 +613,7 @@ int spindle_instances_collect(int (*collect)(void))
 	uint32_t flags = EG(flags);
 	int free_object, next, count;
 
-	if (!seed || zend_execute_ex == execute_for_collector) {
+	if (!first || zend_execute_ex == execute_for_collector) {
 		return collect();
 	}
 	note_objects();
@@ -736,9 +758,9 @@ static void end_constants(const zend_class_entry *ce)
 		return;
 	}
 	place = entry(running, ZEND_MAP_PTR(ce->mutable_data));
-	of_seed = entry(seed, ZEND_MAP_PTR(ce->mutable_data));
+	of_seed = running->seed ? entry(running->seed, ZEND_MAP_PTR(ce->mutable_data)) : place;
 	if (place && *place) {
-		if (running != seed && (!of_seed || *of_seed != *place)) {
+		if (!of_seed || *of_seed != *place) {
 			((zend_class_mutable_data *) *place)->ce_flags = ce->ce_flags;
 		}
 		keep((const void **) place);
@@ -814,7 +836,9 @@ void spindle_instances_end(void)
 		spindle_instance *one = first;
 
 		spindle_instance_enter(one);
-		spindle_instance_call_destructors();
+		if (one->number) {
+			spindle_instance_call_destructors();
+		}
 		spindle_instance_free();
 		spindle_instance_enter(NULL);
 		first = one->next;
@@ -827,16 +851,10 @@ void spindle_instances_end(void)
 		}
 		forget(one);
 	}
-	if (seed) {
-		spindle_instance_enter(seed);
-		spindle_instance_free();
-		spindle_instance_enter(NULL);
-		forget(seed);
-		seed = NULL;
-	}
 	forget_closures();
 	free(own.closure_caches);
 	own.closure_caches = NULL;
+	own.closure_count = 0;
 	free(definitions);
 	free(owners);
 	free(unsettled);

@@ -105,9 +105,8 @@ declare! {
     pub safe fn spindle_sapi_add_static(class: &Str, property: &Str) -> bool;
     pub safe fn spindle_sapi_forget_statics();
     pub safe fn spindle_sapi_abandon();
-    pub safe fn spindle_instances_prepare();
+    pub safe fn spindle_instances_prepare() -> *mut sys::spindle_instance;
     pub safe fn spindle_instances_shared() -> Option<Owned<Str>>;
-    pub safe fn spindle_instance_new(number: u16) -> *mut sys::spindle_instance;
     pub safe fn spindle_instance_running() -> *mut sys::spindle_instance;
     pub safe fn spindle_instance_call_destructors();
     pub safe fn spindle_instance_free();

@@ -7,7 +7,7 @@
 use crate::c;
 use crate::engine::output;
 use crate::handles::trampolines;
-pub use crate::isolation::instance::{self, Instance};
+pub use crate::isolation::instance::{self, Instance, Seed};
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
     Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,

@@ -15,11 +15,20 @@ pub struct Instance(NonNull<sys::spindle_instance>);
 /// The number of the instance that was made last; the script has 0.
 static LAST: PhpStatic<Cell<u16>> = PhpStatic::new(Cell::new(0));
 
-/// Remembers the statics and the global variables of the script, with which each instance begins. To be called in the coroutine of
-/// the script.
-pub fn prepare() {
-    c::spindle_instances_prepare();
+/// The statics and the global variables of the script, with which instances begin. All end with PHP's request.
+#[derive(Clone, Copy)]
+pub struct Seed(*mut sys::spindle_instance);
+
+impl Seed {
+    /// Remembers those of the script. To be called in its coroutine.
+    pub fn of_script() -> Seed {
+        HAS_SOME.set(true);
+        Seed(c::spindle_instances_prepare())
+    }
 }
+
+/// Whether there is a seed.
+static HAS_SOME: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// Returns the names of the static properties of the script with objects that all instances would share, if there are some.
 pub fn shared() -> Option<Owned<Str>> {
@@ -28,16 +37,18 @@ pub fn shared() -> Option<Owned<Str>> {
 
 /// Ends all instances. At the end of PHP's request: their destructors are called.
 pub fn end_all() {
-    if LAST.replace(0) != 0 {
+    LAST.set(0);
+    if HAS_SOME.replace(false) {
         c::spindle_instances_end();
     }
 }
 
 impl Instance {
-    /// Returns an empty instance; `None` if there are too many.
-    pub fn new() -> Option<Instance> {
+    /// Returns an empty instance, which [begins](Instance::begin) with this; `None` if there are too many.
+    pub fn new(seed: Seed) -> Option<Instance> {
         LAST.set(LAST.get().checked_add(1)?);
-        NonNull::new(c::spindle_instance_new(LAST.get())).map(Instance)
+        // SAFETY: a seed lasts until the end of PHP's request, and is of no earlier one: see `Application::begin`.
+        NonNull::new(unsafe { sys::spindle_instance_new(LAST.get(), seed.0) }).map(Instance)
     }
 
     /// Returns that of the running coroutine; `None` for the script's.
