@@ -1,12 +1,13 @@
 <?php
 /*
- * Asks applications of Symfony's kernel and of Slim in worker mode, 32 requests at once, what they answer under php-fpm.
+ * Asks applications of Symfony's kernel and of Slim in worker mode, 32 requests at once, and in application mode, with 16 instances,
+ * what they answer under php-fpm.
  *
  *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--keep]
  *
  * 32 visitors, each with cookies of its own, ask for the same pages as under php-fpm without Spindle: forms, sessions, a
  * login, uploads, streams, errors, scripts that exit. The status, the headers and the body of each answer must be equal, but
- * for the date, the names of sessions and tokens that are drawn. In worker mode this is repeated with coroutines in an order
+ * for the date, the names of sessions and tokens that are drawn. With Spindle this is repeated with coroutines in an order
  * that is drawn from each of the seeds.
  *
  * The frameworks are the distribution's packages, unpacked (fetch) and not installed. The last line is
@@ -73,7 +74,8 @@ final class Answer
             // A server may tell the length where PHP does not; it is checked by the client then.
             if (!in_array($name, LEFT_OUT, true) && $name !== 'content-length') {
                 $now = $name === 'expires' && abs(strtotime($value) - time()) < 3600;
-                $lines[$name][] = $now ? 'NOW' : preg_replace(['/^(PHPSESSID=)[^;]+/', '/expires=[^;]+(?=; Max-Age=0)/'], ['$1SESSION', 'expires=PAST'], "$value");
+                $lines[$name][] = $now ? 'NOW' : preg_replace(['/^(PHPSESSID=)[^;]+/', '/^(XSRF-TOKEN=)[^;]+; expires=[^;]+; Max-Age=\d+/', '/expires=[^;]+(?=; Max-Age=0)/'],
+                    ['$1SESSION', '$1TOKEN; expires=LATER', 'expires=PAST'], "$value");
             }
         }
         ksort($lines);
@@ -206,6 +208,32 @@ function symfony(int $n): \Generator
     yield new Request("/account?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:wrong")]);
 }
 
+/** @return \Generator<int, Request, Answer, void> */
+function laravel(int $n): \Generator
+{
+    yield new Request("/?n=v$n");
+    yield new Request("/hello/guest$n?n=v$n");
+    yield new Request("/count?n=v$n");
+    yield new Request("/count?n=w$n");
+    yield new Request("/notes/v$n?n=v$n");
+    yield new Request("/transaction/v$n?n=v$n");
+    yield new Request("/view/v$n?n=v$n");
+    yield new Request("/queued/v$n?n=v$n");
+    $form = yield new Request("/form?n=v$n");
+    yield Request::form("/form?n=v$n", ['_token' => 'wrong', 'text' => "ä & $n"]);
+    yield Request::form("/form?n=v$n", ['_token' => $form->field('token'), 'text' => "ä & $n"]);
+    yield Request::form("/form?n=v$n", ['_token' => $form->field('token'), 'text' => '']);
+    yield new Request("/form?n=v$n");
+    yield new Request("/json?n=v$n", 'POST', json_encode(['n' => $n, 'list' => range(0, $n)]), ['Content-Type' => 'application/json']);
+    yield new Request("/fails?n=v$n");
+    yield new Request("/missing/v$n?n=v$n");
+    yield new Request("/nothing/$n?n=v$n");
+    yield new Request("/stream?n=v$n");
+    yield new Request("/left/v$n?n=v$n");
+    yield new Request("/hello/guest$n?n=v$n", 'HEAD');
+    yield new Request("/count?n=x$n");
+}
+
 /** @return list<Visitor> */
 function visitors(string $application): array
 {
@@ -220,7 +248,7 @@ function settings(string $application): array
         'error_reporting' => (string) (E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED), 'variables_order' => 'EGPCS', 'upload_tmp_dir' => WORK,
         'auto_prepend_file' => ''];
     $modules = [];
-    foreach (['ctype', 'mbstring', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
+    foreach (['ctype', 'mbstring', 'pdo', 'pdo_sqlite', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
         if (is_file(PHP_EXTENSION_DIR . "/$name.so")) {
             $modules[] = "extension=$name";
         }
@@ -259,15 +287,15 @@ function underFpm(string $application): array
     return $all;
 }
 
-/** @return array{list<Visitor>, string} that have been answered in worker mode, all at once; and what the server says at its end */
-function inWorkerMode(string $application, int $seed): array
+/** @return array{list<Visitor>, string} that have been answered in this mode, all at once; and what the server says at its end */
+function inMode(string $mode, string $application, int $seed): array
 {
     $command = [PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', "async.seed=$seed"];
     foreach (settings($application) as $key => $value) {
         array_push($command, '-d', is_int($key) ? $value : "$key=$value");
     }
     $server = proc_open([...$command, __DIR__ . '/worker-mode/serve.php'], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes,
-        env_vars: ['WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
+        env_vars: ['WORKER_MODE' => $mode, 'WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
     $address = trim((string) fgets($pipes[1])) ?: \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr') . @file_get_contents(WORK . "/$application.log"));
     $all = visitors($application);
     $multi = curl_multi_init();
@@ -314,7 +342,7 @@ function inWorkerMode(string $application, int $seed): array
     return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
 }
 
-$applications = ['slim' => ['php-slim'], 'symfony' => ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml']];
+$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;
@@ -326,24 +354,31 @@ foreach ($applications as $name => $packages) {
         continue;
     }
     $expected = underFpm($name);
-    foreach (array_map(intval(...), explode(' ', $options['seeds'] ?? '0 1 2')) as $seed) {
-        [$found, $rest] = inWorkerMode($name, $seed);
+    $first = $expected[0]->answers[0];
+    $first->status === 200 || \Runner\fail("$name does not work under php-fpm: $first " . @file_get_contents(WORK . "/$name.log"));
+    $runs = [];
+    foreach (explode(' ', $options['seeds'] ?? '0 1 2') as $seed) {
+        // Laravel keeps its application in static properties.
+        array_push($runs, ...($name === 'laravel' ? [] : [['worker', (int) $seed]]), ...[['application', (int) $seed]]);
+    }
+    foreach ($runs as [$mode, $seed]) {
+        [$found, $rest] = inMode($mode, $name, $seed);
         $differ = [];
         foreach ($expected as $n => $visitor) {
             foreach ($visitor->answers as $i => $answer) {
                 $other = (string) ($found[$n]->answers[$i] ?? 'no answer');
                 if ((string) $answer !== $other) {
-                    $differ[preg_replace('/[\d?].*/', '', $visitor->asked[$i])] ??= "visitor $n, {$visitor->asked[$i]}:\n--- php-fpm\n" . substr((string) $answer, 0, 800) . "\n--- worker mode\n" . substr($other, 0, 800);
+                    $differ[preg_replace('/[\d?].*/', '', $visitor->asked[$i])] ??= "visitor $n, {$visitor->asked[$i]}:\n--- php-fpm\n" . substr((string) $answer, 0, 800) . "\n--- $mode mode\n" . substr($other, 0, 800);
                 }
             }
         }
         $at_once = preg_match('/^(\d+) at once, 0 left$/', $rest, $most) ? (int) $most[1] : 0;
-        if ($differ === [] && $at_once >= VISITORS / 2) {
+        if ($differ === [] && $at_once >= ($mode === 'application' ? 12 : VISITORS / 2)) {
             $passed++;
-            echo "ok    $name, order $seed: ", array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found)), " answers, $at_once at once\n";
+            echo "ok    $name, $mode mode, order $seed: ", array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found)), " answers, $at_once at once\n";
         } else {
             $failed++;
-            echo "FAIL  $name, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n";
+            echo "FAIL  $name, $mode mode, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n";
         }
     }
 }

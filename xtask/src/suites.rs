@@ -214,7 +214,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "workers",
-        tells: "applications of Symfony's kernel and of Slim in worker mode, 32 requests at once: the answers of php-fpm",
+        tells: "Symfony's kernel and Slim in worker mode, 32 requests at once, and by 16 instances: the answers of php-fpm",
         run: "tests/applications/run --workers \"$@\"",
         daily: Some("--seeds 0"),
         nightly: Some(""),

@@ -2,8 +2,8 @@
 //! one request at a time, as in worker mode; while it waits, others run.
 //!
 //! A place is for one instance after the other. Its instance is booted when the first request needs it, in a request of its own, the
-//! boot, whose handlers and variables the requests of the instance begin with. An instance ends with the server, after a fatal error
-//! and when it has served as many requests as it may; then the next one is booted in its place.
+//! boot, whose handlers and variables the requests of the instance begin with. An instance ends with the server, after a request that has
+//! not returned, and when it has served as many as it may; then the next one is booted in its place.
 
 use crate::errors::{self, server_error};
 use spindle_php::coroutine::{self, ErrorHandling, Scope, WaitQueue};
@@ -78,7 +78,7 @@ pub struct Place {
     /// A request has it.
     is_taken: Cell<bool>,
     served: Cell<u64>,
-    /// A fatal error has ended a request of the instance.
+    /// A request of the instance has not returned: an exception, an exit or a fatal error has ended it.
     is_broken: Cell<bool>,
     /// How often the boot has failed since it last succeeded.
     failures: Cell<u32>,
@@ -322,7 +322,7 @@ impl Place {
         }
     }
 
-    /// A fatal error has ended a request of the instance.
+    /// A request of the instance has not returned.
     pub fn breaks(&self) {
         self.is_broken.set(true);
     }

@@ -335,7 +335,11 @@ fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker:
     }
     let handler = handling.place().map_or_else(|| server.handler.get(), |place| place.handler());
     match coroutine::call(&handler, &mut []) {
-        Err(_) => handle_failure(handling, worker),
+        Err(_) => {
+            // An exit, too, may have left the application in the middle of something.
+            handling.place().inspect(|place| place.breaks());
+            handle_failure(handling, worker);
+        }
         Ok(result) if result.as_object().is_some_and(reply::is_response) => {
             let text = "A handler in worker mode prints its response: it must not return one";
             let _ = exception::throw_error(text);

@@ -73,7 +73,7 @@ namespace Async\Http {
          * it; with $eager all are before the first request. See docs/application-mode.md.
          *
          * A boot that throws is reported; its requests are answered with 503, and it is tried again, after 0.1 to 10 seconds. An
-         * instance whose request has ended with a fatal error is booted anew, as one that has served `instance_requests`. Where
+         * instance whose request has not returned, but thrown or exited, is booted anew, as one that has served `instance_requests`. Where
          * memory may be damaged no more connections are accepted, and $onFatalError is called, as in worker mode.
          *
          * @param callable(int): callable(): mixed $boot called with the number of the instance, from 0

@@ -3,7 +3,8 @@
 /**
  * An application on Symfony's kernel, with its framework, Twig and security bundles: what it returns handles one request.
  *
- * Under php-fpm each request has a process's kernel to itself. In worker mode kernels are lent, as one has a request at a time.
+ * Under php-fpm each request has a process's kernel to itself, in application mode one of its instance. In worker mode kernels are lent, as one
+ * has a request at a time.
  */
 
 namespace App;
@@ -271,9 +272,19 @@ final class Controller extends AbstractController
     }
 }
 
+/** Where applications keep what each process has one of. */
+final class Process
+{
+    public static ?Kernel $kernel = null;
+}
+
 $free = [];
 return static function () use (&$free): void {
-    $kernel = array_pop($free) ?? new Kernel('prod', false);
+    if (getenv('WORKER_MODE') === 'application') {
+        $kernel = Process::$kernel ??= new Kernel('prod', false);
+    } else {
+        $kernel = array_pop($free) ?? new Kernel('prod', false);
+    }
     $request = Request::createFromGlobals();
     $response = $kernel->handle($request, HttpKernelInterface::MAIN_REQUEST, true);
     $response->send();

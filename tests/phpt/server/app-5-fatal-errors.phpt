@@ -21,9 +21,12 @@ $boot = function () use (&$boots, $ended) {
     Counter::$kept = new Ends($ended);
     return function () {
         Counter::$requests++;
-        if ($_SERVER['REQUEST_URI'] === '/fatal') {
-            trigger_error('it is broken', E_USER_ERROR);
-        }
+        match ($_SERVER['REQUEST_URI']) {
+            '/fatal' => trigger_error('it is broken', E_USER_ERROR),
+            '/throws' => throw new Exception('it fails'),
+            '/exits' => exit('it exits'),
+            default => null,
+        };
         usleep(100);
         echo Counter::$requests;
     };
@@ -31,9 +34,16 @@ $boot = function () use (&$boots, $ended) {
 $server = S\application($boot, 2);
 echo S\get($server, '/'), ' ', S\get($server, '/'), ' ', S\status(S\send($server, S\request('GET', '/fatal'))), ' ', S\get($server, '/'), "\n";
 T\until(fn() => count($ended) === 1);
-echo S\reports($log), "\n";
+echo strtok(S\reports($log), "\n"), "\n";
 echo "boots: $boots, the destructor saw $ended[0] requests\n";
 echo json_encode(S\answers($server, 1, 1)), "\n";
+foreach (['/throws', '/exits'] as $path) {
+    $before = $boots;
+    $answer = S\send($server, S\request('GET', $path));
+    T\until(fn() => count($ended) === $before);
+    S\answers($server, 4, 1);
+    echo $path, ': ', S\status($answer), ', boots: ', $boots - $before, "\n";
+}
 $server->stop();
 
 $boots = 0;
@@ -51,5 +61,7 @@ $server->stop();
 Fatal error:  it is broken
 boots: 2, the destructor saw 3 requests
 {"2":1}
+/throws: 500, boots: 1
+/exits: 200, boots: 1
 1 2 3 4: 400, boots: about 100
 no leak

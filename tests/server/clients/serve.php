@@ -267,6 +267,30 @@ $cases['serve: one whose command is killed ends'] = function () {
     $serve->signal(SIGKILL);
     until(fn() => !file_exists("/proc/$pid"));
 };
+$cases['serve: instances of an application'] = function () {
+    app('library.php', 'final class Session { public static ?string $user = null; public static int $requests = 0; }');
+    $app = app('application.php', 'require_once __DIR__ . "/library.php"; return function (int $instance) {
+        return function () use ($instance) {
+            Session::$requests++;
+            Session::$user = $_GET["user"];
+            usleep(20_000);
+            echo Session::$user, " ", $instance, " ", ini_get("opcache.enable_cli");
+        };
+    };');
+    $serve = new Serving('--mode', 'application', '--instances', '4', $app);
+    same(1, preg_match('/\(application mode, 4 instances\)/', $serve->errors()));
+    $seen = shell('for i in $(seq 40); do curl -s --max-time 30 "' . $serve->url . '/?user=user$i" & done | sed "s/\([01]\)user/\\1\nuser/g"; wait');
+    preg_match_all('/user(\d+) ([0-3]) 1/', $seen, $found);
+    sort($found[1], SORT_NUMERIC);
+    same(range(1, 40), array_map(intval(...), $found[1]));
+    same(4, count(array_unique($found[2])));
+    // New code, and no connection is refused.
+    app('application.php', 'return fn() => fn() => print "new";');
+    $serve->signal(SIGHUP);
+    until(fn() => $serve->get('/?user=x') === 'new');
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: what is wrong is one line, and status 1'] = function () {
     $taken = stream_socket_server('tcp://127.0.0.1:0');
     $port = stream_socket_get_name($taken, false);
@@ -290,6 +314,7 @@ $cases['serve: what is wrong is one line, and status 1'] = function () {
         app('nothing.php', 'echo "";') => 'nothing.php returns int',
         app('parse.php', 'return fn( ;') => 'parse.php: ParseError: syntax error',
         app('throws.php', 'throw new Exception("two\nlines");') => 'throws.php: Exception: two lines in ',
+        '--mode application ' . app('boots-nothing.php', 'return 1;') => 'as in: return fn (int $instance) => function (): void',
         app('fatal.php', 'function f() {} function f() {}') => 'Cannot redeclare',
     ] as $arguments => $expected) {
         $extension = str_contains($arguments, '--extension') ? '' : '--extension ' . EXTENSION;
