@@ -39,6 +39,8 @@ pub trait Owner {
     fn wake(&self);
     /// A coroutine that a boot has spawned has failed.
     fn failed(&self, failure: &Object);
+    /// A fatal error has damaged memory, maybe: the process should end when its requests are answered.
+    fn is_damaged(&self);
     /// Returns how many requests an instance serves; 0: there is no limit.
     fn instance_requests(&self) -> u64;
 }
@@ -157,11 +159,28 @@ impl Application {
     /// Ends all instances, after the server was drained, and waits for that.
     pub fn end(&self, owner: &Rc<dyn Owner>) {
         slices::server_ended();
+        self.queue.take();
         let places = self.places.take();
-        places.iter().for_each(|place| place.end(owner));
-        for place in places {
-            let _ = place.changed.wait_for("Server::application", || (place.phase.get() == Phase::Empty).then_some(()));
+        for place in &places {
+            if place.phase.get() == Phase::Booting {
+                place.cancel_coroutines();
+            } else {
+                place.end(owner);
+            }
         }
+        for place in &places {
+            // An error is a cancellation: the rest ends with PHP's request.
+            let has_booted = || (place.phase.get() != Phase::Booting).then_some(());
+            if place.changed.wait_for("Server::application", has_booted).is_err() {
+                break;
+            }
+            place.end(owner);
+            let has_ended = || (place.phase.get() != Phase::Ending).then_some(());
+            if place.changed.wait_for("Server::application", has_ended).is_err() {
+                break;
+            }
+        }
+        drop(exception::take());
     }
 
     /// Adds a request, which gets the next free place.
@@ -235,20 +254,20 @@ impl Place {
         let failures = Rc::downgrade(owner);
         let scope = Scope::new(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
         instance.begin();
-        let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { has_died: Cell::new(false) }));
-        let (place, boot, of_boot) = (Rc::clone(self), boot.get(), Rc::downgrade(&own));
+        let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { owner: Rc::downgrade(owner) }));
+        let (place, boot, of_boot, of_place) = (Rc::clone(self), boot.get(), Rc::downgrade(&own), Rc::downgrade(owner));
         self.phase.set(Phase::Booting);
         self.served.set(0);
         self.is_broken.set(false);
         self.own.replace(Some(Rc::clone(&own)));
-        let booting = scope.spawn_in_request(own, move || place.boots(&boot, &of_boot));
+        let booting = scope.spawn_in_request(own, move || place.boots(&boot, &of_boot, &of_place));
         self.scope.replace(Some(scope));
         booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
         Ok(())
     }
 
     /// The body of the coroutine of a boot.
-    fn boots(&self, boot: &Value, own: &Weak<Sapi>) -> PhpResult {
+    fn boots(self: &Rc<Place>, boot: &Value, own: &Weak<Sapi>, owner: &Weak<dyn Owner>) -> PhpResult {
         let ended = Cell::new(false);
         let sound = sapi::survive(|| {
             if let Some(own) = own.upgrade() {
@@ -262,10 +281,14 @@ impl Place {
             self.failures.set(0);
             self.phase.set(Phase::Ready);
         } else {
-            self.clear();
             let pause = (FIRST_PAUSE << self.failures.get().min(10)).min(LONGEST_PAUSE);
             self.failures.set(self.failures.get() + 1);
-            self.phase.set(Phase::Failed(coroutine::now() + pause * 1_000_000));
+            if let Some(owner) = owner.upgrade() {
+                if !sound && !sapi::fatal_error_was_asked_for() {
+                    owner.is_damaged();
+                }
+                self.begin_to_end(&owner, Phase::Failed(coroutine::now() + pause * 1_000_000));
+            }
         }
         self.changed.wake_all();
         Ok(Value::NULL)
@@ -287,10 +310,9 @@ impl Place {
             Err(thrown) => thrown,
         };
         let _ = wrong;
-        if let Some(thrown) = exception::take()
-            && !exception::is_exit(&thrown)
-        {
-            sapi::report_uncaught(&thrown);
+        match exception::take() {
+            Some(thrown) if !exception::is_exit(&thrown) => sapi::report_uncaught(&thrown),
+            _ => engine::warn_here(None, 0, c"The boot of an instance has exited"),
         }
         sapi::end::end_buffers();
         false
@@ -337,70 +359,93 @@ impl Place {
         owner.wake();
     }
 
-    /// Ends the instance, in the request of its boot.
+    /// Ends the instance if it is ready.
     fn end(self: &Rc<Place>, owner: &Rc<dyn Owner>) {
-        if self.phase.get() != Phase::Ready {
-            if self.phase.get() != Phase::Booting && self.phase.get() != Phase::Ending {
-                self.phase.set(Phase::Empty);
-            }
-            return;
-        }
-        self.phase.set(Phase::Ending);
-        let Some(own) = self.own.borrow().clone() else { return };
-        let (place, owner_of_place) = (Rc::clone(self), Rc::downgrade(owner));
-        let ending = Scope::new(|failure| errors::report(failure))
-            .and_then(|scope| scope.spawn_in_request(own, move || place.ends(&owner_of_place)));
-        match ending {
-            Ok(ending) => ending.runs_as(APPLICATION),
-            Err(_) => drop(exception::take()),
+        if self.phase.get() == Phase::Ready {
+            self.begin_to_end(owner, Phase::Empty);
         }
     }
 
-    /// The body of the coroutine in which the instance ends.
-    fn ends(&self, owner: &Weak<dyn Owner>) -> PhpResult {
-        self.clear();
-        self.phase.set(Phase::Empty);
-        self.changed.wake_all();
-        owner.upgrade().into_iter().for_each(|owner| owner.wake());
-        Ok(Value::NULL)
+    /// Ends the instance in the request of its boot, by a coroutine of its own. Then the place is in this phase.
+    fn begin_to_end(self: &Rc<Place>, owner: &Rc<dyn Owner>, then: Phase) {
+        self.phase.set(then);
+        let Some(own) = self.own.borrow().clone() else { return };
+        self.phase.set(Phase::Ending);
+        let (place, owner) = (Rc::clone(self), Rc::downgrade(owner));
+        let ending = Scope::new(|failure| errors::report(failure)).and_then(|scope| {
+            scope.spawn_in_request(own, move || {
+                place.clear(&owner);
+                place.phase.set(then);
+                place.changed.wake_all();
+                owner.upgrade().into_iter().for_each(|owner| owner.wake());
+                Ok(Value::NULL)
+            })
+        });
+        match ending {
+            Ok(ending) => ending.runs_as(APPLICATION),
+            Err(_) => {
+                drop(exception::take());
+                self.phase.set(then);
+            }
+        }
+    }
+
+    /// Cancels the coroutines that the boot has spawned, and those of requests that are still there.
+    fn cancel_coroutines(&self) {
+        let scope = self.scope.borrow().clone();
+        if let Some(scope) = scope {
+            scope.cancel(&coroutine::new_cancellation("The instance of the application ends"));
+        }
     }
 
     /// Ends what the instance, which is the running one, has, and empties it.
-    fn clear(&self) {
-        if let Some(scope) = self.scope.take() {
-            scope.cancel(&coroutine::new_cancellation("The instance of the application ends"));
-        }
-        // What the boot and the requests have left running was cancelled; it must not see the instance that follows.
+    fn clear(&self, owner: &Weak<dyn Owner>) {
+        self.cancel_coroutines();
+        drop(self.scope.take());
+        // They must not see the instance that follows.
         let others = || self.own.borrow().as_ref().map_or(0, Rc::strong_count) > 2;
         for _ in 0..MOST_STEPS {
             if !others() || coroutine::sleep(Duration::from_millis(STEP)).is_err() {
                 break;
             }
         }
+        drop(exception::take());
         let is_left = others();
-        let steps: [&dyn Fn(); 3] =
-            [&sapi::end::call_shutdown_functions, &sapi::end::close_session, &sapi::end::end_buffers];
-        for step in steps {
-            sapi::survive(step);
+        let is_sound = Cell::new(true);
+        let step = |step: &dyn Fn()| {
+            is_sound.set(sapi::survive(step) && is_sound.get());
             drop(exception::take());
-        }
+        };
+        step(&sapi::end::call_shutdown_functions);
+        step(&sapi::end::close_session);
+        step(&sapi::end::end_buffers);
         self.handler.set(Value::UNDEF);
         drop(self.errors.take());
-        if is_left {
-            self.instance.set(Instance::new(self.seed)); // they keep this one
-        } else {
-            for step in [Instance::call_destructors, Instance::empty] {
-                sapi::survive(step);
-                drop(exception::take());
-            }
+        if !is_left {
+            step(&Instance::call_destructors);
+            step(&sapi::end::release);
+            step(&Instance::empty);
+        }
+        if is_left || !is_sound.get() {
+            self.instance.set(Instance::new(self.seed)); // nothing else uses this one again
+        }
+        if !is_sound.get()
+            && let Some(owner) = owner.upgrade()
+        {
+            owner.is_damaged();
         }
         drop(self.own.take());
+    }
+
+    /// Returns the scope for the coroutines of the instance.
+    pub fn scope(&self) -> Option<Scope> {
+        self.scope.borrow().clone()
     }
 }
 
 /// The client of a boot: it prints where the script does.
 struct Boot {
-    has_died: Cell<bool>,
+    owner: Weak<dyn Owner>,
 }
 
 impl Client for Boot {
@@ -420,7 +465,9 @@ impl Client for Boot {
     fn exits(&self) {}
 
     fn dies(&self) {
-        self.has_died.set(true);
+        if !sapi::fatal_error_was_asked_for() {
+            self.owner.upgrade().into_iter().for_each(|owner| owner.is_damaged());
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -55,11 +55,12 @@ pub struct Handling {
 }
 
 impl Handling {
-    /// Begins to handle a request: in a scope of its own.
+    /// Begins to handle a request: in a scope of its own, which in application mode is one of its instance.
     ///
     /// # Errors
     /// No scope can be made.
-    pub fn begin(exchange: Rc<Exchange>, inner: &Rc<Inner>) -> Result<Rc<Handling>, Thrown> {
+    pub fn begin(exchange: Rc<Exchange>, inner: &Rc<Inner>, place: Option<Rc<Place>>) -> Result<Rc<Handling>, Thrown> {
+        let parent = place.as_ref().and_then(|place| place.scope());
         let handling = Rc::new(Handling {
             exchange,
             server: Rc::downgrade(inner),
@@ -67,11 +68,11 @@ impl Handling {
             scope: RefCell::new(None),
             limits: Limits::usual(),
             request: OnceCell::new(),
-            place: RefCell::new(None),
+            place: RefCell::new(place),
             failure: RefCell::new(None),
         });
         let (weak, all) = (Rc::downgrade(&handling), Rc::downgrade(inner));
-        let scope = Scope::new(move |failure| match weak.upgrade() {
+        let on_failure = move |failure: &Object| match weak.upgrade() {
             Some(handling) if handling.scope.borrow().is_some() => {
                 *handling.failure.borrow_mut() = Some(Owned::of(failure));
             }
@@ -81,7 +82,11 @@ impl Handling {
                     inner.wake();
                 }
             }
-        })?;
+        };
+        let scope = match parent {
+            Some(parent) => parent.below(on_failure),
+            None => Scope::new(on_failure),
+        }?;
         *handling.scope.borrow_mut() = Some(scope);
         handling.exchange.set_handler(Rc::downgrade(&handling) as Weak<dyn Handler>);
         Ok(handling)
@@ -97,11 +102,6 @@ impl Handling {
         if let Some(scope) = self.scope() {
             scope.cancel(reason);
         }
-    }
-
-    /// Gives it the place of an instance, which serves it.
-    pub fn take_place(&self, place: Rc<Place>) {
-        self.place.replace(Some(place));
     }
 
     /// Returns the place of the instance that serves it, in application mode.

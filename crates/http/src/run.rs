@@ -9,7 +9,7 @@ use http::StatusCode;
 use spindle_php::coroutine;
 use spindle_php::limits::has_ended_coroutine;
 use spindle_php::sapi;
-use spindle_server::{Event, Exchange, Reason};
+use spindle_server::{Event, Exchange, Handler, Reason};
 use spindle_zend::{Instance, Owned, PhpResult, Thrown, Value, exception};
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -49,16 +49,20 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     }
     let begun = if is_application { server.application.begin(&inner.owner()) } else { Ok(()) };
     let ended = begun.and_then(|()| serve(server, &inner));
-    if is_application {
-        exception::put_aside(|| server.application.end(&inner.owner()));
-    }
     limits::unwatch();
     if is_worker {
         worker::server_stopped();
     }
     if ended.is_err() {
         abandon(server, &inner);
-    } else if inner.is_poisoned.get() {
+    }
+    if is_application {
+        exception::put_aside(|| server.application.end(&inner.owner()));
+    }
+    if ended.is_err() {
+        return ended;
+    }
+    if inner.is_poisoned.get() {
         return Err(server_error(
             "A request has ended with a fatal error, and the others are answered: start the process again",
         ));
@@ -140,14 +144,17 @@ fn begin(
     exchange: Rc<Exchange>,
     place: Option<Rc<Place>>,
 ) -> Result<(), Thrown> {
-    let ending = FinishOnDrop(Handling::begin(exchange, inner)?);
-    place.into_iter().for_each(|place| ending.0.take_place(place));
+    let ending = FinishOnDrop(Handling::begin(exchange, inner, place)?);
     let handling = Rc::clone(&ending.0);
     let Some(scope) = handling.scope() else { return Ok(()) };
     let server = server.clone();
     if server.is_worker.get() {
         let own = worker::make(&handling);
         scope.spawn_in_request(own, move || worker::handle(&server, &ending.0))?.runs_as(RUN);
+        // It may have waited for its place.
+        if let Some(reason) = handling.exchange.cancelled() {
+            handling.cancel(reason);
+        }
         return Ok(());
     }
     let request = request::make(&handling);

@@ -153,6 +153,12 @@ impl Owner for Inner {
         self.wake();
     }
 
+    fn is_damaged(&self) {
+        self.should_notify.set(!self.is_poisoned.replace(true));
+        self.core.drain(Some(self.core.settings().fatal_grace));
+        self.wake();
+    }
+
     fn instance_requests(&self) -> u64 {
         self.core.settings().instance_requests
     }

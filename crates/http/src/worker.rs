@@ -669,11 +669,7 @@ impl Client for Worker {
                 return; // no memory was damaged: the instance alone ends
             }
         }
-        if let Some(server) = self.server.upgrade() {
-            server.should_notify.set(!server.is_poisoned.replace(true));
-            server.core.drain(Some(server.core.settings().fatal_grace));
-            server.wake();
-        }
+        self.server.upgrade().into_iter().for_each(|server| server.owner().is_damaged());
     }
 
     fn as_any(&self) -> &dyn Any {

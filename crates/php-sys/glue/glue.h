@@ -331,12 +331,18 @@ spindle_instance *spindle_instance_running(void);
 void spindle_instance_call_destructors(void);
 /* Empties the running instance. */
 void spindle_instance_free(void);
+/* Whether code of the running instance has registered autoloaders. */
+bool spindle_instance_has_autoloaders(void);
+/* Asks those that come before the process's, or after them, for a class. Returns NULL if there is none then. */
+zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, zend_string *lower);
 /* Collects cycles: destructors run in the instances of their objects. */
 int spindle_instances_collect(int (*collect)(void));
 /* A bailout was caught in code of this instance. */
 void spindle_instances_survive(spindle_instance *of);
-/* Forgets all instances, which are empty. */
+/* Ends and forgets all instances. */
 void spindle_instances_end(void);
+/* The process is the child of a fork: the destructors of other instances' objects are its parent's. */
+void spindle_instances_forked(void);
 
 /* --- native PHP requests in coroutines: sapi.c --- */
 
@@ -400,7 +406,8 @@ void spindle_time_limit_watch_no_more(bool begins);
 void spindle_time_limit_restore(void);
 void spindle_time_is_over(zend_string *error);
 void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t length), void *with);
-void spindle_sapi_watch_errors(bool (*survived)(void));
+/* `php_alone`: whether PHP code alone has called the function that runs. */
+void spindle_sapi_watch_errors(bool (*survived)(void), bool (*php_alone)(void));
 void spindle_sapi_watch_no_errors(void);
 /* Returns whether the last fatal error that has ended code of a request is one that PHP code has asked for. */
 bool spindle_sapi_fatal_was_asked_for(void);

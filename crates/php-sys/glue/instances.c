@@ -32,6 +32,7 @@ struct spindle_instance {
 	/* EG(objects_store).free_list_head, and EG(symbol_table). */
 	int free_object;
 	zend_array globals;
+	zval autoloaders[2]; /* those of before and after the process's; undefined: there are none */
 	void **closure_caches; /* as many as there were closures when it was made */
 	size_t closure_count;
 	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
@@ -45,6 +46,9 @@ static spindle_instance own, *running = &own, *first;
 /* How many objects, classes and functions there were when the running one was entered, and its first number that was free then. */
 static uint32_t objects_before, classes_before, functions_before;
 static int free_before = -1;
+
+/* The process that has them. */
+static pid_t process;
 
 /* Whose object has a number. */
 static uint16_t *owners;
@@ -72,13 +76,41 @@ static void **entry(const spindle_instance *of, const void *offset)
 	return ((uintptr_t) offset - 1) / sizeof(void *) < last ? (void **) ((char *) base_of(of) + (uintptr_t) offset) : NULL;
 }
 
+/* All instances, by their numbers. */
+static spindle_instance **numbered;
+static size_t numbers;
+
+static spindle_instance *by_number(uint16_t number)
+{
+	return number && number < numbers ? numbered[number] : &own;
+}
+
 /* --- offsets ------------------------------------------------------------------------------------------------------------ */
+
+/* Entries of this process. opcache numbers those of the code that processes share from CG(map_ptr_last) on, so a range is left out
+ * for the entries that only this process has: always the same, as a sibling must not number code there either. */
+#define OWN_ENTRIES_FROM ((size_t) 1 << 18)
+#define OWN_ENTRIES ((size_t) 1 << 15)
+static size_t own_entries;
+
+static void *new_entry(void)
+{
+	size_t number = OWN_ENTRIES_FROM + own_entries;
+
+	if (own_entries == 0 && CG(map_ptr_last) <= OWN_ENTRIES_FROM) {
+		zend_map_ptr_extend(OWN_ENTRIES_FROM + OWN_ENTRIES);
+	} else if (own_entries == 0 || own_entries == OWN_ENTRIES) {
+		return zend_map_ptr_new();
+	}
+	own_entries++;
+	return ZEND_MAP_PTR_PTR2OFFSET((void **) CG(map_ptr_real_base) + STATIC_ENTRIES + number);
+}
 
 /* Gives an entry in the table to what has a pointer of its own. */
 #define GIVE_OFFSET(of) do { \
 		if (!ZEND_MAP_PTR_IS_OFFSET(of)) { \
 			void *present = (void *) ZEND_MAP_PTR(of); \
-			ZEND_MAP_PTR_NEW(of); \
+			ZEND_MAP_PTR_INIT(of, new_entry()); \
 			ZEND_MAP_PTR_SET(of, present); \
 		} \
 	} while (0)
@@ -157,21 +189,58 @@ static void give_offsets_to_class(zend_class_entry *ce)
 	EACH_HOOK(ce, code, give_offsets_to_code(&code->op_array));
 }
 
+/* Classes that were not linked yet when they were added: that may still change what they have. */
+static uint32_t *unlinked;
+static size_t unlinked_count;
+
+/* The classes and functions that were added last. */
+static const void *last_class, *last_function;
+
+static const void *last_of(const zend_array *table)
+{
+	return table->nNumUsed ? Z_PTR(table->arData[table->nNumUsed - 1].val) : NULL;
+}
+
+static bool has_new_code(void)
+{
+	return classes_before != CG(class_table)->nNumUsed || functions_before != CG(function_table)->nNumUsed
+		|| last_class != last_of(CG(class_table)) || last_function != last_of(CG(function_table)) || unlinked_count;
+}
+
 /* Gives offsets to the classes and functions that were added since the last time. */
 static void give_offsets(void)
 {
-	if (classes_before > CG(class_table)->nNumUsed) {
-		classes_before = 0; /* the table was compacted */
+	size_t still = 0;
+
+	/* A table that was compacted, or whose last one was replaced. */
+	if (classes_before > CG(class_table)->nNumUsed || (classes_before == CG(class_table)->nNumUsed && last_class != last_of(CG(class_table)))) {
+		classes_before = 0;
+		unlinked_count = 0;
 	}
-	if (functions_before > CG(function_table)->nNumUsed) {
+	if (functions_before > CG(function_table)->nNumUsed
+			|| (functions_before == CG(function_table)->nNumUsed && last_function != last_of(CG(function_table)))) {
 		functions_before = 0;
 	}
-	while (classes_before < CG(class_table)->nNumUsed) {
-		zval *one = &CG(class_table)->arData[classes_before++].val;
+	for (size_t i = 0; i < unlinked_count; i++) {
+		zval *one = &CG(class_table)->arData[unlinked[i]].val;
 
-		if (Z_TYPE_P(one) == IS_PTR) { /* and not an alias */
+		if (Z_TYPE_P(one) == IS_PTR && !(Z_CE_P(one)->ce_flags & ZEND_ACC_LINKED)) {
+			unlinked[still++] = unlinked[i];
+		} else if (Z_TYPE_P(one) == IS_PTR) {
 			give_offsets_to_class(Z_PTR_P(one));
 		}
+	}
+	unlinked_count = still;
+	while (classes_before < CG(class_table)->nNumUsed) {
+		zval *one = &CG(class_table)->arData[classes_before].val;
+
+		if (Z_TYPE_P(one) == IS_PTR && (Z_CE_P(one)->ce_flags & ZEND_ACC_LINKED)) { /* and not an alias */
+			give_offsets_to_class(Z_PTR_P(one));
+		} else if (Z_TYPE_P(one) == IS_PTR) {
+			unlinked = realloc(unlinked, (unlinked_count + 1) * sizeof(*unlinked));
+			unlinked[unlinked_count++] = classes_before;
+		}
+		classes_before++;
 	}
 	while (functions_before < CG(function_table)->nNumUsed) {
 		zval *one = &CG(function_table)->arData[functions_before++].val;
@@ -180,6 +249,8 @@ static void give_offsets(void)
 			give_offsets_to_code(Z_PTR_P(one));
 		}
 	}
+	last_class = last_of(CG(class_table));
+	last_function = last_of(CG(function_table));
 }
 
 static zend_op_array *code_of(zend_object *closure)
@@ -213,7 +284,7 @@ static void remember_closures(void)
 		zend_object *one = EG(objects_store).object_buckets[i];
 		const zend_op_array *code;
 
-		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure) {
+		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || (i < objects_before && owners[i] != own.number)) {
 			continue;
 		}
 		code = (const zend_op_array *) zend_get_closure_method_def(one);
@@ -247,6 +318,155 @@ static void give_offsets_to_frames(void)
 			give_offsets_to_definitions(&frame->func->op_array);
 		}
 	}
+}
+
+/* --- autoloaders -------------------------------------------------------------------------------------------------------- */
+
+/* Those that code of an instance registers are its own: they are objects of it, and closures, which no other one may call. */
+
+enum { REGISTER, UNREGISTER, FUNCTIONS, REPLACED };
+static const char *const replaced_names[REPLACED] = {
+	[REGISTER] = "spl_autoload_register",
+	[UNREGISTER] = "spl_autoload_unregister",
+	[FUNCTIONS] = "spl_autoload_functions",
+};
+static zif_handler replaced[REPLACED];
+
+static void add_all(zend_array *to, const zval *from)
+{
+	zval *one;
+
+	if (Z_TYPE_P(from) == IS_ARRAY) {
+		ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(from), one) {
+			Z_TRY_ADDREF_P(one);
+			zend_hash_next_index_insert(to, one);
+		} ZEND_HASH_FOREACH_END();
+	}
+}
+
+static ZEND_NAMED_FUNCTION(register_autoloader)
+{
+	zend_fcall_info fci;
+	zend_fcall_info_cache fcc;
+	bool throws, is_first = false;
+
+	if (running == &own || ZEND_NUM_ARGS() == 0 || Z_TYPE_P(ZEND_CALL_ARG(execute_data, 1)) == IS_NULL) {
+		replaced[REGISTER](INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	ZEND_PARSE_PARAMETERS_START(1, 3)
+		Z_PARAM_FUNC(fci, fcc)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_BOOL(throws)
+		Z_PARAM_BOOL(is_first)
+	ZEND_PARSE_PARAMETERS_END();
+	zend_release_fcall_info_cache(&fcc);
+	zval *list = &running->autoloaders[is_first ? 0 : 1], before;
+	ZVAL_COPY_VALUE(&before, list);
+	array_init(list);
+	if (!is_first) {
+		add_all(Z_ARRVAL_P(list), &before);
+	}
+	Z_TRY_ADDREF(fci.function_name);
+	zend_hash_next_index_insert(Z_ARRVAL_P(list), &fci.function_name);
+	if (is_first) {
+		add_all(Z_ARRVAL_P(list), &before);
+	}
+	zval_ptr_dtor(&before);
+	RETURN_TRUE;
+}
+
+static ZEND_NAMED_FUNCTION(unregister_autoloader)
+{
+	zval *one;
+	zend_ulong index;
+
+	for (int i = 0; running != &own && ZEND_NUM_ARGS() == 1 && i < 2; i++) {
+		zval *list = &running->autoloaders[i];
+
+		if (Z_TYPE_P(list) != IS_ARRAY) {
+			continue;
+		}
+		SEPARATE_ARRAY(list);
+		ZEND_HASH_FOREACH_NUM_KEY_VAL(Z_ARRVAL_P(list), index, one) {
+			if (zend_is_identical(one, ZEND_CALL_ARG(execute_data, 1))) {
+				zend_hash_index_del(Z_ARRVAL_P(list), index);
+				RETURN_TRUE;
+			}
+		} ZEND_HASH_FOREACH_END();
+	}
+	replaced[UNREGISTER](INTERNAL_FUNCTION_PARAM_PASSTHRU);
+}
+
+static ZEND_NAMED_FUNCTION(list_autoloaders)
+{
+	zval of_process;
+
+	if (running == &own || ZEND_NUM_ARGS()) {
+		replaced[FUNCTIONS](INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	ZVAL_UNDEF(&of_process);
+	replaced[FUNCTIONS](execute_data, &of_process);
+	array_init(return_value);
+	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[0]);
+	add_all(Z_ARRVAL_P(return_value), &of_process);
+	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[1]);
+	zval_ptr_dtor(&of_process);
+}
+
+static void replace_functions(void)
+{
+	static const zif_handler own_functions[REPLACED] = {
+		[REGISTER] = register_autoloader, [UNREGISTER] = unregister_autoloader, [FUNCTIONS] = list_autoloaders};
+
+	for (int i = 0; i < REPLACED; i++) {
+		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
+
+		if (function && function->type == ZEND_INTERNAL_FUNCTION && !replaced[i]) {
+			replaced[i] = function->internal_function.handler;
+			function->internal_function.handler = own_functions[i];
+		}
+	}
+}
+
+static void restore_functions(void)
+{
+	for (int i = 0; i < REPLACED; i++) {
+		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
+
+		if (function && replaced[i]) {
+			function->internal_function.handler = replaced[i];
+			replaced[i] = NULL;
+		}
+	}
+}
+
+bool spindle_instance_has_autoloaders(void)
+{
+	return Z_TYPE(running->autoloaders[0]) == IS_ARRAY || Z_TYPE(running->autoloaders[1]) == IS_ARRAY;
+}
+
+zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, zend_string *lower)
+{
+	zend_class_entry *found = NULL;
+	zval all, argument, result, *one;
+
+	ZVAL_COPY(&all, &running->autoloaders[is_first ? 0 : 1]);
+	if (Z_TYPE(all) != IS_ARRAY) {
+		return NULL;
+	}
+	ZEND_HASH_FOREACH_VAL(Z_ARRVAL(all), one) {
+		ZVAL_STR(&argument, name);
+		ZVAL_UNDEF(&result);
+		call_user_function(NULL, NULL, one, &result, 1, &argument);
+		zval_ptr_dtor(&result);
+		if (EG(exception) || (found = zend_hash_find_ptr(EG(class_table), lower))) {
+			break;
+		}
+	} ZEND_HASH_FOREACH_END();
+	zval_ptr_dtor(&all);
+	return found;
 }
 
 /* --- what an instance begins with ------------------------------------------------------------------------------------- */
@@ -327,6 +547,12 @@ static void copy_statics(const zend_class_entry *ce, const spindle_instance *to,
 	*target = copies;
 }
 
+/* Returns the flags of a class whose static properties are still to be evaluated. */
+static uint32_t not_evaluated(uint32_t flags)
+{
+	return (flags & ~ZEND_ACC_CONSTANTS_UPDATED) | ZEND_ACC_HAS_AST_STATICS;
+}
+
 static void copy_class(zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
 {
 	zend_function *code;
@@ -337,8 +563,12 @@ static void copy_class(zend_class_entry *ce, const spindle_instance *to, const s
 		void **source = entry(from, ZEND_MAP_PTR(ce->mutable_data));
 		void **target = entry(to, ZEND_MAP_PTR(ce->mutable_data));
 
-		if (source && target && !*target) {
-			*target = *source;
+		if (source && *source && target && !*target) {
+			zend_class_mutable_data *data = malloc(sizeof(*data));
+
+			*data = *(const zend_class_mutable_data *) *source;
+			data->ce_flags = not_evaluated(data->ce_flags);
+			*target = data;
 		}
 	}
 	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
@@ -353,7 +583,7 @@ static void copy_globals(zend_array *to, zend_array *from)
 	zval *value, copied;
 
 	ZEND_HASH_MAP_FOREACH_STR_KEY_VAL_IND(from, name, value) {
-		if (name) {
+		if (name && !zend_hash_exists(CG(auto_globals), name)) {
 			copy_value(&copied, value);
 			zend_hash_update(to, name, &copied);
 		}
@@ -456,9 +686,11 @@ spindle_instance *spindle_instances_prepare(void)
 	spindle_instance *seed;
 
 	if (!first) {
+		process = getpid();
 		classes_before = functions_before = objects_before = 0;
 		free_before = -1;
 	}
+	replace_functions();
 	remember_closures();
 	give_offsets_to_frames();
 	give_offsets();
@@ -475,6 +707,13 @@ spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)
 {
 	spindle_instance *this = make(number);
 
+	if (number >= numbers) {
+		numbered = realloc(numbered, (number + 1) * sizeof(*numbered));
+		for (; numbers <= number; numbers++) {
+			numbered[numbers] = &own;
+		}
+	}
+	numbered[number] = this;
 	this->seed = seed;
 	return this;
 }
@@ -528,7 +767,7 @@ void spindle_instance_enter(spindle_instance *to)
 	if (to == from) {
 		return;
 	}
-	if (UNEXPECTED(classes_before != CG(class_table)->nNumUsed || functions_before != CG(function_table)->nNumUsed)) {
+	if (UNEXPECTED(has_new_code())) {
 		give_offsets();
 	}
 	note_objects();
@@ -559,30 +798,23 @@ void spindle_instance_enter(spindle_instance *to)
 	}
 	running = to;
 	for (size_t i = 0; i < unsettled_count; i++) {
-		unsettled[i]->ce_flags &= ~ZEND_ACC_CONSTANTS_UPDATED;
-		unsettled[i]->ce_flags |= ZEND_ACC_HAS_AST_STATICS;
+		unsettled[i]->ce_flags = not_evaluated(unsettled[i]->ce_flags);
 	}
 }
 
 /* --- the cycle collector ------------------------------------------------------------------------------------------------ */
 
-static void (*other_executor)(zend_execute_data *execute_data);
+/* The instance in which cycles are collected; NULL: none are. Its numbers of free objects meanwhile. */
+static spindle_instance *collecting;
+static int free_object;
 
-static spindle_instance *by_number(uint16_t number)
-{
-	for (spindle_instance *one = first; one; one = one->next) {
-		if (number && one->number == number) {
-			return one;
-		}
-	}
-	return &own;
-}
+static void (*other_executor)(zend_execute_data *execute_data);
 
 /* Runs the destructor, or the rest of the generator, that the collector calls: as code of the object's instance. */
 static void execute_for_collector(zend_execute_data *frame)
 {
 	zend_object *object = NULL;
-	spindle_instance *collecting = running, *of;
+	spindle_instance *of;
 
 	zend_execute_ex = other_executor;
 	if (ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR) {
@@ -609,14 +841,14 @@ static void execute_for_collector(zend_execute_data *frame)
 
 int spindle_instances_collect(int (*collect)(void))
 {
-	spindle_instance *collecting = running;
 	uint32_t flags = EG(flags);
-	int free_object, next, count;
+	int next, count;
 
 	if (!first || zend_execute_ex == execute_for_collector) {
 		return collect();
 	}
 	note_objects();
+	collecting = running;
 	/* Objects that are freed give their numbers back to whose they are. */
 	free_object = EG(objects_store).free_list_head;
 	EG(objects_store).free_list_head = free_before = -1;
@@ -639,13 +871,20 @@ int spindle_instances_collect(int (*collect)(void))
 		*list = object;
 	}
 	free_before = EG(objects_store).free_list_head;
+	collecting = NULL;
 	return count;
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------------ */
 
-void spindle_instance_call_destructors(void)
+/* How often code that runs at the end of an instance may leave something again. */
+#define MOST_ROUNDS 8
+
+/* Returns how many it has called. */
+static size_t call_destructors(void)
 {
+	size_t count = 0;
+
 	note_objects();
 	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
@@ -658,155 +897,171 @@ void spindle_instance_call_destructors(void)
 			GC_ADDREF(one);
 			one->handlers->dtor_obj(one);
 			OBJ_RELEASE(one);
+			count++;
 		}
 	}
+	return count;
 }
 
-/* The entries that the next one in this place may use: a byte for each. */
-static uint8_t *kept;
-
-static void keep(const void **place)
+void spindle_instance_call_destructors(void)
 {
-	kept[place - (const void **) CG(map_ptr_real_base) - STATIC_ENTRIES] = 1;
+	for (int round = 0; round < MOST_ROUNDS && call_destructors(); round++);
+}
+
+/* What an instance that ends has had. It is released when nothing leads to it any more, since that may run code. */
+static zval *ended;
+static size_t ended_count, ended_room;
+
+static void release_later(const zval *value)
+{
+	if (ended_count == ended_room) {
+		ended_room = ended_room ? 2 * ended_room : 256;
+		ended = realloc(ended, ended_room * sizeof(*ended));
+	}
+	ZVAL_COPY_VALUE(&ended[ended_count++], value);
 }
 
 /* Empties a cache, whose memory the next one uses. What code has looked up is of the static properties that are freed. */
-static void end_cache(const void *offset, size_t size)
+static void end_cache(uint8_t *kept, const void *offset, size_t size)
 {
 	void **place = entry(running, offset);
 
 	if (place && *place) {
 		memset(*place, 0, size);
-		keep((const void **) place);
+		kept[((uintptr_t) offset - 1) / sizeof(void *)] = 1;
 	}
 }
 
-static void end_code(zend_function *code)
+static void end_code(uint8_t *kept, zend_function *code)
 {
-	void **place;
-
 	if (code->type != ZEND_USER_FUNCTION) {
-		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache)) {
-			place = entry(running, ZEND_MAP_PTR(code->common.run_time_cache));
-			if (place) {
-				keep((const void **) place);
-			}
+		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache) && entry(running, ZEND_MAP_PTR(code->common.run_time_cache))) {
+			kept[((uintptr_t) ZEND_MAP_PTR(code->common.run_time_cache) - 1) / sizeof(void *)] = 1;
 		}
 		return;
 	}
 	if (code->op_array.static_variables && ZEND_MAP_PTR_IS_OFFSET(code->op_array.static_variables_ptr)) {
-		place = entry(running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
-		if (place && *place) {
-			zend_array *variables = *place;
+		void **place = entry(running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
 
+		if (place && *place) {
+			zval variables;
+
+			ZVAL_ARR(&variables, *place);
+			release_later(&variables);
 			*place = NULL;
-			zend_array_destroy(variables);
 		}
 	}
 	if (ZEND_MAP_PTR_IS_OFFSET(code->op_array.run_time_cache)) {
-		end_cache(ZEND_MAP_PTR(code->op_array.run_time_cache), code->op_array.cache_size);
+		end_cache(kept, ZEND_MAP_PTR(code->op_array.run_time_cache), code->op_array.cache_size);
 	}
 	for (uint32_t i = 0; i < code->op_array.num_dynamic_func_defs; i++) {
-		end_code((zend_function *) code->op_array.dynamic_func_defs[i]);
+		end_code(kept, (zend_function *) code->op_array.dynamic_func_defs[i]);
 	}
 }
 
-static void end_statics(zend_class_entry *ce, bool is_last)
+static void end_class(uint8_t *kept, zend_class_entry *ce)
 {
+	zend_function *code;
 	void **place;
 
-	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
-		return;
-	}
-	place = entry(running, ZEND_MAP_PTR(ce->static_members_table));
-	if (!place || !*place) {
-		return;
-	}
-	zval *values = *place;
-	for (int i = 0; !is_last && i < ce->default_static_members_count; i++) {
-		zval before;
+	if (ce->default_static_members_count && ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)
+			&& (place = entry(running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
+		zval *values = *place;
 
-		if (Z_TYPE(values[i]) == IS_INDIRECT) {
-			continue;
-		}
-		if (Z_ISREF(values[i])) {
-			zend_property_info *info;
+		for (int i = 0; i < ce->default_static_members_count; i++) {
+			if (Z_TYPE(values[i]) == IS_INDIRECT) {
+				continue;
+			}
+			if (Z_ISREF(values[i])) {
+				zend_property_info *info;
 
-			ZEND_REF_FOREACH_TYPE_SOURCES(Z_REF(values[i]), info) {
-				if (info->ce == ce && info->offset == (uint32_t) i) {
-					ZEND_REF_DEL_TYPE_SOURCE(Z_REF(values[i]), info);
-					break;
-				}
-			} ZEND_REF_FOREACH_TYPE_SOURCES_END();
+				ZEND_REF_FOREACH_TYPE_SOURCES(Z_REF(values[i]), info) {
+					if (info->ce == ce && info->offset == (uint32_t) i) {
+						ZEND_REF_DEL_TYPE_SOURCE(Z_REF(values[i]), info);
+						break;
+					}
+				} ZEND_REF_FOREACH_TYPE_SOURCES_END();
+			}
+			release_later(&values[i]);
 		}
-		ZVAL_COPY_VALUE(&before, &values[i]);
-		ZVAL_UNDEF(&values[i]);
-		zval_ptr_dtor(&before);
-	}
-	if (is_last) {
 		*place = NULL;
 		efree(values);
 	}
+	/* The constants that were evaluated stay; the defaults of static properties are to be evaluated for those that follow. */
+	if (ZEND_MAP_PTR(ce->mutable_data) && ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)
+			&& (place = entry(running, ZEND_MAP_PTR(ce->mutable_data))) && *place) {
+		zend_class_mutable_data *data = *place;
+
+		data->ce_flags = not_evaluated(data->ce_flags);
+		kept[((uintptr_t) ZEND_MAP_PTR(ce->mutable_data) - 1) / sizeof(void *)] = 1;
+	}
+	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
+		end_code(kept, code);
+	} ZEND_HASH_FOREACH_END();
+	EACH_HOOK(ce, hook, end_code(kept, hook));
 }
 
-/* Keeps the constants that were evaluated. The defaults of static properties are to be evaluated for those that follow. */
-static void end_constants(const zend_class_entry *ce)
+/* Takes all that the running instance has out of its table. Runs no code. */
+static void end_table(void)
 {
-	void **place, **of_seed;
-
-	if (!ZEND_MAP_PTR(ce->mutable_data) || !ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)) {
-		return;
-	}
-	place = entry(running, ZEND_MAP_PTR(ce->mutable_data));
-	of_seed = running->seed ? entry(running->seed, ZEND_MAP_PTR(ce->mutable_data)) : place;
-	if (place && *place) {
-		if (!of_seed || *of_seed != *place) {
-			((zend_class_mutable_data *) *place)->ce_flags = ce->ce_flags;
+	for (int i = 0; i < 2; i++) {
+		if (!Z_ISUNDEF(running->autoloaders[i])) {
+			release_later(&running->autoloaders[i]);
+			ZVAL_UNDEF(&running->autoloaders[i]);
 		}
-		keep((const void **) place);
 	}
-}
-
-void spindle_instance_free(void)
-{
+	size_t last = CG(map_ptr_last);
+	uint8_t *kept = calloc(last + 1, 1);
+	void **entries = (void **) CG(map_ptr_real_base) + STATIC_ENTRIES;
 	zend_class_entry *ce;
 	zend_function *code;
-	size_t last;
 
-	zend_hash_graceful_reverse_destroy(&EG(symbol_table));
-	zend_hash_init(&EG(symbol_table), 8, NULL, ZVAL_PTR_DTOR, 0);
-	zend_hash_real_init_mixed(&EG(symbol_table));
-	for (int is_last = 0; is_last < 2; is_last++) {
-		ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
-			end_statics(ce, is_last);
-		} ZEND_HASH_FOREACH_END();
-	}
-	last = CG(map_ptr_last);
-	kept = calloc(last + 1, 1);
 	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
-		end_constants(ce);
-		ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
-			end_code(code);
-		} ZEND_HASH_FOREACH_END();
-		EACH_HOOK(ce, hook, end_code(hook));
+		end_class(kept, ce);
 	} ZEND_HASH_FOREACH_END();
 	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
-		end_code(code);
+		end_code(kept, code);
 	} ZEND_HASH_FOREACH_END();
 	for (size_t i = 0; i < definition_count; i++) {
-		end_cache((const void *) definitions[i].offset, definitions[i].size);
+		end_cache(kept, (const void *) definitions[i].offset, definitions[i].size);
 	}
 	for (size_t i = 0; i < closure_count; i++) {
 		memset(ZEND_MAP_PTR(code_of(closures[i])->run_time_cache), 0, code_of(closures[i])->cache_size);
 	}
 	for (size_t i = 0; i < last; i++) {
-		if (!kept[i]) {
-			((void **) CG(map_ptr_real_base))[STATIC_ENTRIES + i] = NULL;
+		if (entries[i] && !kept[i]) {
+			entries[i] = NULL;
 		}
 	}
 	free(kept);
-	kept = NULL;
-	gc_collect_cycles();
+}
+
+void spindle_instance_free(void)
+{
+	zend_hash_graceful_reverse_destroy(&EG(symbol_table));
+	zend_hash_init(&EG(symbol_table), 8, NULL, ZVAL_PTR_DTOR, 0);
+	zend_hash_real_init_mixed(&EG(symbol_table));
+	for (int round = 0; round < MOST_ROUNDS; round++) {
+		size_t count;
+		zval *values;
+
+		if (has_new_code()) {
+			give_offsets();
+		}
+		end_table();
+		values = ended;
+		count = ended_count;
+		ended = NULL;
+		ended_count = ended_room = 0;
+		for (size_t i = 0; i < count; i++) {
+			zval_ptr_dtor(&values[i]);
+		}
+		free(values);
+		gc_collect_cycles();
+		if (count == 0) {
+			break;
+		}
+	}
 }
 
 void spindle_instances_survive(spindle_instance *of)
@@ -814,6 +1069,12 @@ void spindle_instances_survive(spindle_instance *of)
 	EG(flags) &= ~EG_FLAGS_OBJECT_STORE_NO_REUSE;
 	if (zend_execute_ex == execute_for_collector) {
 		zend_execute_ex = other_executor;
+	}
+	if (collecting) {
+		/* The numbers of what was freed are lost. */
+		*(collecting == running ? &EG(objects_store).free_list_head : &collecting->free_object) = free_object;
+		collecting = NULL;
+		free_before = EG(objects_store).free_list_head;
 	}
 	spindle_instance_enter(of);
 }
@@ -831,16 +1092,18 @@ static void forget(spindle_instance *of)
 
 void spindle_instances_end(void)
 {
-	spindle_instance_enter(NULL);
+	spindle_instances_survive(NULL);
 	while (first) {
 		spindle_instance *one = first;
 
-		spindle_instance_enter(one);
-		if (one->number) {
-			spindle_instance_call_destructors();
+		if (process == getpid()) { /* and not the child of a fork, which uses what its parent has */
+			spindle_instance_enter(one);
+			if (one->number) {
+				spindle_instance_call_destructors();
+			}
+			spindle_instance_free();
+			spindle_instance_enter(NULL);
 		}
-		spindle_instance_free();
-		spindle_instance_enter(NULL);
 		first = one->next;
 		/* Its numbers of free objects are the script's again. */
 		while (one->free_object != -1) {
@@ -851,6 +1114,7 @@ void spindle_instances_end(void)
 		}
 		forget(one);
 	}
+	restore_functions();
 	forget_closures();
 	free(own.closure_caches);
 	own.closure_caches = NULL;
@@ -861,5 +1125,24 @@ void spindle_instances_end(void)
 	definitions = NULL;
 	owners = NULL;
 	unsettled = NULL;
-	definition_count = owners_size = unsettled_count = 0;
+	free(unlinked);
+	free(numbered);
+	unlinked = NULL;
+	numbered = NULL;
+	definition_count = owners_size = unsettled_count = unlinked_count = numbers = own_entries = objects_before = 0;
+}
+
+void spindle_instances_forked(void)
+{
+	if (!first) {
+		return;
+	}
+	note_objects();
+	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
+		zend_object *one = EG(objects_store).object_buckets[i];
+
+		if (IS_OBJ_VALID(one) && owners[i] != own.number && owners[i] != running->number) {
+			GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
+		}
+	}
 }

@@ -617,7 +617,7 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 		ZVAL_ARR(&of_process, Z_TYPE_P(server) == IS_ARRAY ? zend_array_dup(Z_ARRVAL_P(server)) : zend_new_array(0));
 		server = &of_process;
 	} else {
-		ZVAL_COPY(&of_process, server);
+		ZVAL_UNDEF(&of_process);
 	}
 	enter_function(&frame);
 	PG(during_request_startup) = true;
@@ -993,6 +993,7 @@ void spindle_sapi_each_header(void (*each)(void *with, const char *text, size_t 
 
 static void (*errors_to)(int, zend_string *, const uint32_t, zend_string *);
 static bool (*is_survived)(void);
+static bool (*is_php_alone)(void);
 static bool was_asked_for;
 
 bool spindle_sapi_fatal_was_asked_for(void)
@@ -1005,6 +1006,7 @@ bool spindle_sapi_fatal_was_asked_for(void)
 /* Reports as PHP does. PHP would then keep the destructors of all objects of the process from running. */
 static void on_error(int type, zend_string *file, const uint32_t line, zend_string *message)
 {
+	was_asked_for = false;
 	if (!(type & FATAL) || (type & E_DONT_BAIL) || !is_survived()) {
 		errors_to(type, file, line, message);
 		return;
@@ -1012,15 +1014,16 @@ static void on_error(int type, zend_string *file, const uint32_t line, zend_stri
 	if (!SG(headers_sent)) {
 		SG(sapi_headers).http_response_code = 500;
 	}
-	was_asked_for = type == E_USER_ERROR;
+	was_asked_for = type == E_USER_ERROR && is_php_alone();
 	errors_to(type | E_DONT_BAIL, file, line, message);
 	zend_set_memory_limit(PG(memory_limit));
 	zend_bailout();
 }
 
-void spindle_sapi_watch_errors(bool (*survived)(void))
+void spindle_sapi_watch_errors(bool (*survived)(void), bool (*php_alone)(void))
 {
 	is_survived = survived;
+	is_php_alone = php_alone;
 	if (zend_error_cb != on_error) {
 		errors_to = zend_error_cb;
 		zend_error_cb = on_error;

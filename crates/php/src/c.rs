@@ -112,6 +112,9 @@ declare! {
     pub safe fn spindle_instance_free();
     pub safe fn spindle_instances_collect(collect: extern "C" fn() -> c_int) -> c_int;
     pub safe fn spindle_instances_end();
+    pub safe fn spindle_instances_forked();
+    pub safe fn spindle_instance_has_autoloaders() -> bool;
+    pub safe fn spindle_instance_autoload(is_first: bool, name: &Str, lower: &Str) -> Option<Class>;
     pub safe fn spindle_sapi_call_shutdown_functions();
     pub safe fn spindle_sapi_close_session();
     pub safe fn spindle_sapi_end_buffers();
@@ -140,7 +143,7 @@ declare! {
         each: extern "C" fn(&mut Vec<Vec<u8>>, *const c_char, usize),
         lines: &mut Vec<Vec<u8>>,
     );
-    pub safe fn spindle_sapi_watch_errors(survived: extern "C" fn() -> bool);
+    pub safe fn spindle_sapi_watch_errors(survived: extern "C" fn() -> bool, php_alone: extern "C" fn() -> bool);
     pub safe fn spindle_sapi_watch_no_errors();
     pub safe fn spindle_sapi_fatal_was_asked_for() -> bool;
 

@@ -222,9 +222,32 @@ impl Scope {
             let core = rt.core.borrow();
             core.scope_of(core.running())
         };
+        Ok(Scope::make(rt, parent, on_failure))
+    }
+
+    /// Returns a new scope below this one: what cancels this one cancels it, too.
+    ///
+    /// # Errors
+    /// This scope is closed.
+    pub fn below(&self, on_failure: impl Fn(&Object) + 'static) -> Result<Scope, Thrown> {
+        let rt = runtime()?;
+        self.check_is_open(rt)?;
+        Ok(Scope::make(rt, self.0.0, on_failure))
+    }
+
+    fn make(rt: &'static scheduler::Runtime, parent: ScopeId, on_failure: impl Fn(&Object) + 'static) -> Scope {
         let (id, record) = scope::make_inner(rt, parent);
         *record.boundary.borrow_mut() = Some(Box::new(on_failure));
-        Ok(Scope(Rc::new(HeldScope(id))))
+        Scope(Rc::new(HeldScope(id)))
+    }
+
+    fn check_is_open(&self, rt: &'static scheduler::Runtime) -> Result<(), Thrown> {
+        let id = self.0.0;
+        let is_closed = {
+            let core = rt.core.borrow();
+            !core.scope_exists(id) || core.is_closed(id)
+        };
+        if is_closed { Err(exception::throw_new(classes::async_exception(), scope::CLOSED)) } else { Ok(()) }
     }
 
     /// Spawns a coroutine in the scope, as the function `spawn` does.
@@ -233,15 +256,8 @@ impl Scope {
     /// The scope is closed.
     pub fn spawn(&self, body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
         let rt = runtime()?;
-        let id = self.0.0;
-        let is_closed = {
-            let core = rt.core.borrow();
-            !core.scope_exists(id) || core.is_closed(id)
-        };
-        if is_closed {
-            return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
-        }
-        Ok(Coroutine(spawn::spawn_body_in(rt, id, Box::new(body))))
+        self.check_is_open(rt)?;
+        Ok(Coroutine(spawn::spawn_body_in(rt, self.0.0, Box::new(body))))
     }
 
     /// Spawns a coroutine in the scope with a native PHP request, which it shares with the coroutines that it spawns.

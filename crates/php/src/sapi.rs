@@ -11,10 +11,11 @@ pub use crate::isolation::instance::{self, Instance, Seed};
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
     Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,
-    report_uncaught, send_headers, server_variables, set_status, status_line, watch_errors,
+    report_uncaught, send_headers, server_variables, set_status, status_line,
 };
+use crate::observe::slices;
 use crate::runtime::{gate, report, scheduler};
-use spindle_zend::{Object, engine};
+use spindle_zend::{Frame, Object, engine};
 
 /// Prepares the process for such requests. To be called in the coroutine of the script, when there is no such request.
 ///
@@ -48,6 +49,14 @@ pub fn survive(body: impl FnOnce()) -> bool {
         trampolines::coroutine_ends(rt, rt.context());
     }
     sound
+}
+
+/// Sets whether fatal errors in coroutines of such requests end these alone.
+pub fn watch_errors(watch: bool) {
+    extern "C" fn is_php_alone() -> bool {
+        Frame::current().and_then(Frame::caller).is_some_and(slices::is_all_php)
+    }
+    sapi::watch_errors(watch, is_php_alone);
 }
 
 /// Returns `true` if the last fatal error that a request has ended with is one that PHP code has asked for, by `trigger_error()`: it

@@ -218,8 +218,9 @@ impl Dispatcher {
 
     /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
     fn has_capacity(&self) -> bool {
-        let most = self.shared.settings.max_concurrency.min(self.shared.most_handlers.get());
-        self.running.borrow().len().saturating_sub(self.websockets.get()) < most
+        let running = self.running.borrow().len();
+        running < self.shared.most_handlers.get()
+            && running.saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
     }
 
     /// Starts queued requests while there is capacity.

@@ -106,7 +106,7 @@ A boot that fails
 503 reported
 attempts: 3
 it returns nothing: 503, Fatal error:  Uncaught Error: The boot of an instance must return what handles its requests: a callable%S
-it exits: 503, 
+it exits: 503, Warning:  The boot of an instance has exited%S
 it throws: 503, Fatal error:  Uncaught Exception: no database%S
 All before the first request
 x 3

@@ -11,6 +11,7 @@
 //! that serve requests may require the file of the application that has spawned them, whose code never returns. So are
 //! the coroutines that the load waits for, in any way that is known (see `dependencies`).
 
+use crate::c;
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;
 use crate::engine::{linking, stand_ins};
@@ -23,7 +24,7 @@ use crate::runtime::{
 use spindle_core::sched::{CoroutineId, Target, Ticket, WakeReason};
 use spindle_reactor::Reactor;
 use spindle_zend::{
-    Class, Frame, Function, Hook, Owned, PhpStatic, Str, class_table,
+    Class, Frame, Function, Hook, Owned, PhpStatic, Str, class_table, exception,
     hooks::{AUTOLOAD, Autoload, RESOLVE_PATH, ResolvePath},
     sys,
 };
@@ -196,12 +197,23 @@ extern "C" fn autoload(name: &Str, lower: &Str) -> Option<Class> {
     if stand_ins::is_interface_name(lower) {
         return linking::wait_for_declaration(rt);
     }
-    let Some(rt) = rt else { return original(name, lower) };
+    let Some(rt) = rt else { return ask(original, name, lower) };
     linking::register(rt);
     count_load(rt, 1);
     let class = load_class(rt, original, name, lower);
     count_load(rt, -1);
     class
+}
+
+/// Asks the autoloaders: those of the process, and of the running instance of an application.
+fn ask(original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
+    if !c::spindle_instance_has_autoloaders() {
+        return original(name, lower);
+    }
+    let own = |is_first| {
+        if exception::is_in_flight() { None } else { c::spindle_instance_autoload(is_first, name, lower) }
+    };
+    own(true).or_else(|| original(name, lower).filter(|_| !exception::is_in_flight())).or_else(|| own(false))
 }
 
 /// Adds to the number of classes that the running coroutine is loading.
@@ -228,7 +240,7 @@ fn load_class(rt: &'static Runtime, original: Autoload, name: &Str, lower: &Str)
             return None;
         }
     }
-    let class = original(name, lower);
+    let class = ask(original, name, lower);
     end(rt, lower.as_bytes().to_vec());
     class
 }

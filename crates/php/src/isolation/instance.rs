@@ -78,6 +78,11 @@ impl Instance {
         c::spindle_instance_call_destructors();
     }
 
+    /// The process is the child of a fork: what other instances have, it must not end.
+    pub fn forked() {
+        c::spindle_instances_forked();
+    }
+
     /// Frees what the running instance has in static and global variables.
     pub fn empty() {
         c::spindle_instance_free();

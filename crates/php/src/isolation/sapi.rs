@@ -266,6 +266,15 @@ pub mod end {
         c::spindle_sapi_end_output();
     }
 
+    /// Releases its values. No other code of it runs any more.
+    pub fn release() {
+        if let Some(request) = live()
+            && !request.is_released.replace(true)
+        {
+            c::spindle_sapi_release();
+        }
+    }
+
     /// Frees what it has had from its client.
     pub fn forget_client() {
         c::spindle_sapi_end();
@@ -340,12 +349,12 @@ pub fn report_uncaught(exception: &Object) {
 }
 
 /// Sets whether fatal errors in coroutines of such requests end these alone.
-pub fn watch_errors(watch: bool) {
+pub fn watch_errors(watch: bool, is_php_alone: extern "C" fn() -> bool) {
     extern "C" fn is_survived() -> bool {
         !LIVE.get().is_null()
     }
     if watch {
-        c::spindle_sapi_watch_errors(is_survived);
+        c::spindle_sapi_watch_errors(is_survived, is_php_alone);
     } else {
         c::spindle_sapi_watch_no_errors();
     }

@@ -8,6 +8,7 @@
 
 use crate::c::spindle_is_innermost;
 use crate::engine::loading;
+use crate::isolation::instance::Instance;
 use crate::observe::limits;
 use crate::runtime::{preempted, runner, scheduler};
 use crate::settings;
@@ -46,6 +47,7 @@ pub fn forget_servers() {
 /// The process is the child of a fork: coroutines that had given way are not there.
 pub fn forked() {
     preempted::forget();
+    Instance::forked();
 }
 
 /// Returns the time of a slice in milliseconds; 0: there are none.
@@ -91,7 +93,7 @@ pub fn ticked(frame: Option<Frame>) {
 }
 
 /// Returns `true` if this frame of PHP code was called by PHP code alone, down to the function of the coroutine.
-fn is_all_php(frame: Frame) -> bool {
+pub fn is_all_php(frame: Frame) -> bool {
     frame.and_callers().all(|frame| {
         let is_called_by_c = frame.flags() & sys::ZEND_CALL_TOP != 0;
         match frame.function() {

@@ -1,0 +1,104 @@
+--TEST--
+APP-1 APP-2 APP-3 APP-6 instances whose code loads, boots, ends and forks in awkward ways
+--EXTENSIONS--
+pcntl
+--FILE--
+<?php
+require getenv('SPINDLE_ROOT') . '/tests/phpt/server/server.inc';
+require getenv('SPINDLE_ROOT') . '/tests/phpt/server/instances.inc';
+
+$folder = T\work_in([
+    'Constants.php' => '<?php class Constants { const A = Other::X . "a"; public static $s = Other::Y . "b"; public $p = Other::X; }',
+    'Other.php' => '<?php class Other { const X = "x"; const Y = "y"; }',
+    'Parents.php' => '<?php usleep(500); class Parents { public static $n = 0; public static $late = Other::Y; public function f() { static $k = 0; return ++$k; } }',
+    'Child.php' => '<?php class Child extends Parents { public static $own = []; }',
+    'config.php' => '<?php return ["one" => function () { static $n = 0; return [++$n, Parents::$n]; }];',
+]);
+S\in_each_mode("define('FOLDER', '$folder');" . <<<'PHP'
+use function Async\{await, delay, spawn};
+spl_autoload_register(function (string $class) { usleep(300); $file = FOLDER . "/$class.php"; is_file($file) && require $file; });
+echo Constants::A, ' ';
+$log = S\log_file();
+
+// What is loaded and evaluated in one instance after the other, and again after each boot.
+$server = S\application(function () {
+    spl_autoload_register(function (string $class) { Loaded::$by[] = $class; $class === 'Alias' && class_alias('Child', 'Alias'); }, true, true);
+    eval('if (!class_exists("Loaded", false)) { class Loaded { public static $by = []; } }');
+    $count = count(spl_autoload_functions());
+    $config = require FOLDER . '/config.php';
+    return function () use ($config, $count) {
+        static $requests = 0;
+        $requests++;
+        Child::$n++;
+        Child::$own[] = 1;
+        usleep(random_int(0, 2000));
+        class_exists('Alias');
+        $ok = [Constants::$s, Child::$n, Parents::$n, (new Child)->f(), (new Parents)->f(), Child::$late, count(Child::$own), (new Constants)->p, ($config['one'])(), count(spl_autoload_functions())]
+            === ['yb', $requests, $requests, 2 * $requests - 1, 2 * $requests, 'y', $requests, 'x', [$requests, $requests], $count] && count(array_unique(Loaded::$by)) === count(Loaded::$by);
+        echo $ok ? 'right' : 'wrong ' . json_encode([$requests, Constants::$s, Child::$n, Parents::$n, Child::$late, Child::$own, Loaded::$by, $count, count(spl_autoload_functions())]);
+    };
+}, 4, ['instance_requests' => 3]);
+echo json_encode(S\answers($server, 120, 8)), ', autoloaders: ', count(spl_autoload_functions()), ', ';
+S\stopped($server);
+
+// Coroutines that requests leave end with their instance.
+$left = new ArrayObject;
+$server = S\application(fn() => function () use ($left) {
+    spawn(function () use ($left) {
+        try {
+            delay(3_600_000);
+        } finally {
+            $left[] = 1;
+        }
+    });
+    echo 'left';
+}, 2, ['instance_requests' => 2]);
+echo json_encode(S\answers($server, 20, 4)), ' ';
+S\stopped($server);
+echo count($left), ' ended, ';
+
+// A boot that always fails leaks nothing, and none keeps the server from stopping.
+$boots = 0;
+$server = S\application(function () use (&$boots) { $boots++; $GLOBALS['large'] = [str_repeat('x', 1_000_000), new ArrayObject]; throw new Exception('no'); }, 1);
+S\status(S\send($server, S\request('GET', '/'))) === '503' || print 'not refused ';
+$before = memory_get_usage();
+for ($last = 1; $boots < 3; ) {
+    S\get($server, '/');
+}
+echo memory_get_usage() - $before < 100_000 ? 'no leak, ' : 'a leak, ';
+S\stopped($server);
+$server = S\application(function () { delay(3_600_000); return fn() => 1; }, 2);
+$waits = spawn(S\get(...), $server, '/');
+T\until(fn() => $server->stats()['running'] === 1);
+$server->stop(0.0);
+await($GLOBALS['runs'][$server]);
+await($waits);
+echo 'stopped, ';
+
+// The child of a fork destroys nothing of other instances.
+final class Destroyed { public function __construct(public string $file) {} public function __destruct() { file_put_contents($this->file, 'x', FILE_APPEND); } }
+$kept = tempnam(sys_get_temp_dir(), 'spindle-phpt-');
+$server = S\application(function (int $instance) use ($kept) {
+    $object = new Destroyed($kept);
+    return function () use ($object) {
+        if ($_SERVER['REQUEST_URI'] === '/fork') {
+            $pid = pcntl_fork();
+            $pid === 0 && exit;
+            pcntl_waitpid($pid, $status);
+        }
+        usleep(1000);
+        echo 'x';
+    };
+}, 3);
+S\answers($server, 9, 9);
+S\get($server, '/fork');
+echo strlen(file_get_contents($kept)), ' destroyed by the child, ';
+S\stopped($server);
+echo strlen(file_get_contents($kept)), ' in all';
+unlink($kept);
+PHP);
+?>
+--EXPECT--
+without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
+with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
+with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
