@@ -372,7 +372,7 @@ impl Place {
         let Some(own) = self.own.borrow().clone() else { return };
         self.phase.set(Phase::Ending);
         let (place, owner) = (Rc::clone(self), Rc::downgrade(owner));
-        let ending = Scope::new(|failure| errors::report(failure)).and_then(|scope| {
+        let ending = Scope::new(errors::report).and_then(|scope| {
             scope.spawn_in_request(own, move || {
                 place.clear(&owner);
                 place.phase.set(then);

@@ -49,25 +49,23 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     }
     let begun = if is_application { server.application.begin(&inner.owner()) } else { Ok(()) };
     let ended = begun.and_then(|()| serve(server, &inner));
+    if ended.is_err() {
+        abandon(server, &inner);
+    }
+    if is_application && !exception::is_exit_in_flight() {
+        exception::put_aside(|| server.application.end(&inner.owner()));
+    }
     limits::unwatch();
     if is_worker {
         worker::server_stopped();
     }
-    if ended.is_err() {
-        abandon(server, &inner);
-    }
-    if is_application {
-        exception::put_aside(|| server.application.end(&inner.owner()));
-    }
-    if ended.is_err() {
-        return ended;
-    }
+    ended?;
     if inner.is_poisoned.get() {
         return Err(server_error(
             "A request has ended with a fatal error, and the others are answered: start the process again",
         ));
     }
-    ended
+    Ok(())
 }
 
 /// Closes everything and has handlers cancelled, after the coroutine of `run()` was cancelled.

@@ -1,5 +1,5 @@
 //! Instances of an application: each has the static properties, the static variables and the global variables of all code for
-//! itself. They are exchanged with the native PHP request of a coroutine ([`sapi`](super::sapi)), which belongs to an instance or to
+//! itself. They are exchanged with the native PHP request of a coroutine (`sapi.rs`), which belongs to an instance or to
 //! the script. See `instances.c` for how.
 
 use crate::c;

@@ -3,7 +3,7 @@
 //! PHP code is interrupted twice a slice ([`limits`]); what then has run for one is a yield like any other. It is made between
 //! two instructions of PHP code, and only where all code below is PHP's as well: C code that has called it (a sort, a
 //! destructor, an output callback, an autoloader) may be in the middle of what other coroutines must not see. An exception to that is
-//! named by [`is_transparent`]. Where C code has called C code, as a comparison does a `__toString()` of an extension, there is no frame
+//! named by `is_transparent`. Where C code has called C code, as a comparison does a `__toString()` of an extension, there is no frame
 //! of it when the engine interrupts; but what it has pushed on the VM stack is there still.
 
 use crate::c::spindle_is_innermost;

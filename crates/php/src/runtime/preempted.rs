@@ -6,8 +6,11 @@ use spindle_core::sched::CoroutineId;
 use spindle_zend::PhpStatic;
 use std::cell::{Cell, RefCell};
 
-/// Each of them, with its instance; the script's is `None`.
-static ALL: PhpStatic<RefCell<Vec<(Option<Instance>, CoroutineId)>>> = PhpStatic::new(RefCell::new(Vec::new()));
+/// One of them, with its instance; the script's is `None`.
+type Preempted = (Option<Instance>, CoroutineId);
+
+/// All of them.
+static ALL: PhpStatic<RefCell<Vec<Preempted>>> = PhpStatic::new(RefCell::new(Vec::new()));
 static COUNT: PhpStatic<Cell<usize>> = PhpStatic::new(Cell::new(0));
 
 /// Calls `yields`, in which this running coroutine gives way.
