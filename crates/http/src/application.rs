@@ -352,6 +352,7 @@ impl Place {
     /// The request that had the place has ended. The next one may have it, or the instance ends.
     pub fn give_back(self: &Rc<Place>, owner: &Rc<dyn Owner>) {
         self.is_taken.set(false);
+        self.changed.wake_all();
         let most = owner.instance_requests();
         if self.is_broken.get() || most > 0 && self.served.get() >= most {
             self.end(owner);
@@ -400,6 +401,9 @@ impl Place {
 
     /// Ends what the instance, which is the running one, has, and empties it.
     fn clear(&self, owner: &Weak<dyn Owner>) {
+        // The request that has waited for the boot is answered before.
+        let _ = self.changed.wait_for("Server::application", || (!self.is_taken.get()).then_some(()));
+        drop(exception::take());
         self.cancel_coroutines();
         drop(self.scope.take());
         // They must not see the instance that follows.

@@ -39,7 +39,7 @@ for ($i = 0; $i < 9; $i++) {
 T\until(fn() => count($busy) === 3 && $server->stats()['queued'] === 6);
 echo 'running: ', count($busy), ', queued: ', $server->stats()['queued'], "\n";
 $open['door'] = true;
-echo json_encode(array_count_values(T\all($clients))), ', booted: ', implode(' ', (array) $booted), ', at once: ', $most['at once'], "\n";
+echo json_encode(array_count_values(T\all($clients))), ', booted: ', implode(' ', S\sorted((array) $booted)), ', at once: ', $most['at once'], "\n";
 echo 'one after the other needs one: ', json_encode(S\answers($server, 5, 1)), ', booted: ', count($booted), "\n";
 $server->stop();
 
