@@ -41,6 +41,8 @@ pub trait Owner {
     fn failed(&self, failure: &Object);
     /// A fatal error has damaged memory, maybe: the process should end when its requests are answered.
     fn is_damaged(&self);
+    /// Returns `true` if the server accepts nothing more.
+    fn is_stopping(&self) -> bool;
     /// Returns how many requests an instance serves; 0: there is no limit.
     fn instance_requests(&self) -> u64;
 }
@@ -105,6 +107,36 @@ impl Default for Application {
     }
 }
 
+/// Waits while something is so, for a time that is limited. Returns `false` if the coroutine was cancelled.
+fn wait_while(is_so: impl Fn() -> bool) -> bool {
+    for _ in 0..MOST_STEPS {
+        if !is_so() {
+            return true;
+        }
+        if coroutine::sleep(Duration::from_millis(STEP)).is_err() {
+            drop(exception::take());
+            return false;
+        }
+    }
+    true
+}
+
+/// The body of a coroutine that takes a place out of one phase. If it never ran, its drop puts the place into another one.
+struct Leaves {
+    place: Rc<Place>,
+    phase: Phase,
+    then: Phase,
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        if self.place.phase.get() == self.phase {
+            self.place.phase.set(self.then);
+            self.place.changed.wake_all();
+        }
+    }
+}
+
 impl Application {
     /// Returns `true` if the server has one.
     pub fn is_set(&self) -> bool {
@@ -145,11 +177,11 @@ impl Application {
         if self.is_eager.get() {
             let places = self.places.borrow().clone();
             places.iter().try_for_each(|place| place.boot(&self.boot, owner))?;
-            let mut ready = 0;
-            for place in &places {
-                ready += usize::from(place.ready()?);
+            while places.iter().any(|place| place.phase.get() == Phase::Booting) && !owner.is_stopping() {
+                coroutine::sleep(Duration::from_millis(STEP))?;
             }
-            if ready == 0 {
+            let is_any = |phase| places.iter().any(|place| place.phase.get() == phase);
+            if !is_any(Phase::Ready) && !is_any(Phase::Booting) {
                 return Err(server_error("No instance of the application could be booted: the errors above say why"));
             }
         }
@@ -168,19 +200,14 @@ impl Application {
                 place.end(owner);
             }
         }
-        for place in &places {
-            // An error is a cancellation: the rest ends with PHP's request.
-            let has_booted = || (place.phase.get() != Phase::Booting).then_some(());
-            if place.changed.wait_for("Server::application", has_booted).is_err() {
-                break;
-            }
-            place.end(owner);
-            let has_ended = || (place.phase.get() != Phase::Ending).then_some(());
-            if place.changed.wait_for("Server::application", has_ended).is_err() {
-                break;
-            }
+        let is_any = |phase: Phase| places.iter().any(|place| place.phase.get() == phase);
+        wait_while(|| is_any(Phase::Booting));
+        places.iter().for_each(|place| place.end(owner));
+        // Each takes no longer than it may.
+        while is_any(Phase::Ending) && wait_while(|| is_any(Phase::Ending)) {}
+        if is_any(Phase::Booting) || is_any(Phase::Ending) {
+            self.places.replace(places); // they end with PHP's request
         }
-        drop(exception::take());
     }
 
     /// Adds a request, which gets the next free place.
@@ -255,12 +282,13 @@ impl Place {
         let scope = Scope::new(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
         instance.begin();
         let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { owner: Rc::downgrade(owner) }));
-        let (place, boot, of_boot, of_place) = (Rc::clone(self), boot.get(), Rc::downgrade(&own), Rc::downgrade(owner));
+        let leaves = Leaves { place: Rc::clone(self), phase: Phase::Booting, then: Phase::Empty };
+        let (boot, of_boot, of_place) = (boot.get(), Rc::downgrade(&own), Rc::downgrade(owner));
         self.phase.set(Phase::Booting);
         self.served.set(0);
         self.is_broken.set(false);
         self.own.replace(Some(Rc::clone(&own)));
-        let booting = scope.spawn_in_request(own, move || place.boots(&boot, &of_boot, &of_place));
+        let booting = scope.spawn_in_request(own, move || leaves.place.boots(&boot, &of_boot, &of_place));
         self.scope.replace(Some(scope));
         booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
         Ok(())
@@ -273,7 +301,7 @@ impl Place {
             if let Some(own) = own.upgrade() {
                 own.begin_boot();
             }
-            ended.set(self.call_boot(boot));
+            ended.set(self.call_boot(boot, owner));
         });
         drop(exception::take());
         self.served.set(0);
@@ -295,7 +323,7 @@ impl Place {
     }
 
     /// Calls the boot. Returns `true` if it has returned a handler; otherwise it was said why there is none.
-    fn call_boot(&self, boot: &Value) -> bool {
+    fn call_boot(&self, boot: &Value, owner: &Weak<dyn Owner>) -> bool {
         let number = Value::from(i64::try_from(self.number).unwrap_or(i64::MAX));
         let wrong = match coroutine::call(boot, &mut [number]) {
             Ok(handler) if engine::is_callable(&handler) => {
@@ -310,7 +338,9 @@ impl Place {
             Err(thrown) => thrown,
         };
         let _ = wrong;
+        let stops = || owner.upgrade().is_none_or(|owner| owner.is_stopping());
         match exception::take() {
+            Some(thrown) if thrown.is_a(coroutine::cancellation_exception()) && stops() => {}
             Some(thrown) if !exception::is_exit(&thrown) => sapi::report_uncaught(&thrown),
             _ => engine::warn_here(None, 0, c"The boot of an instance has exited"),
         }
@@ -372,12 +402,13 @@ impl Place {
         self.phase.set(then);
         let Some(own) = self.own.borrow().clone() else { return };
         self.phase.set(Phase::Ending);
-        let (place, owner) = (Rc::clone(self), Rc::downgrade(owner));
+        let leaves = Leaves { place: Rc::clone(self), phase: Phase::Ending, then };
+        let owner = Rc::downgrade(owner);
         let ending = Scope::new(errors::report).and_then(|scope| {
             scope.spawn_in_request(own, move || {
-                place.clear(&owner);
-                place.phase.set(then);
-                place.changed.wake_all();
+                leaves.place.clear(&owner);
+                leaves.place.phase.set(then);
+                leaves.place.changed.wake_all();
                 owner.upgrade().into_iter().for_each(|owner| owner.wake());
                 Ok(Value::NULL)
             })
@@ -402,18 +433,12 @@ impl Place {
     /// Ends what the instance, which is the running one, has, and empties it.
     fn clear(&self, owner: &Weak<dyn Owner>) {
         // The request that has waited for the boot is answered before.
-        let _ = self.changed.wait_for("Server::application", || (!self.is_taken.get()).then_some(()));
-        drop(exception::take());
+        wait_while(|| self.is_taken.get());
         self.cancel_coroutines();
         drop(self.scope.take());
         // They must not see the instance that follows.
         let others = || self.own.borrow().as_ref().map_or(0, Rc::strong_count) > 2;
-        for _ in 0..MOST_STEPS {
-            if !others() || coroutine::sleep(Duration::from_millis(STEP)).is_err() {
-                break;
-            }
-        }
-        drop(exception::take());
+        wait_while(others);
         let is_left = others();
         let is_sound = Cell::new(true);
         let step = |step: &dyn Fn()| {

@@ -142,7 +142,11 @@ fn begin(
     exchange: Rc<Exchange>,
     place: Option<Rc<Place>>,
 ) -> Result<(), Thrown> {
-    let ending = FinishOnDrop(Handling::begin(exchange, inner, place)?);
+    let given = place.clone();
+    let begun = Handling::begin(exchange, inner, place).inspect_err(|_| {
+        given.inspect(|place| place.give_back(&inner.owner()));
+    });
+    let ending = FinishOnDrop(begun?);
     let handling = Rc::clone(&ending.0);
     let Some(scope) = handling.scope() else { return Ok(()) };
     let server = server.clone();

@@ -154,9 +154,15 @@ impl Owner for Inner {
     }
 
     fn is_damaged(&self) {
-        self.should_notify.set(!self.is_poisoned.replace(true));
+        if !self.is_poisoned.replace(true) {
+            self.should_notify.set(true);
+        }
         self.core.drain(Some(self.core.settings().fatal_grace));
         self.wake();
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.core.is_draining()
     }
 
     fn instance_requests(&self) -> u64 {

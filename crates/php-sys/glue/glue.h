@@ -339,6 +339,8 @@ zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, ze
 int spindle_instances_collect(int (*collect)(void));
 /* A bailout was caught in code of this instance. */
 void spindle_instances_survive(spindle_instance *of);
+/* Calls the destructors of all instances, before the engine calls those of all objects as those of the script. */
+void spindle_instances_call_destructors(void);
 /* Ends and forgets all instances. */
 void spindle_instances_end(void);
 /* The process is the child of a fork: the destructors of other instances' objects are its parent's. */

@@ -99,8 +99,8 @@ static void *new_entry(void)
 
 	if (own_entries == 0 && CG(map_ptr_last) <= OWN_ENTRIES_FROM) {
 		zend_map_ptr_extend(OWN_ENTRIES_FROM + OWN_ENTRIES);
-	} else if (own_entries == 0 || own_entries == OWN_ENTRIES) {
-		return zend_map_ptr_new();
+	} else if (own_entries == OWN_ENTRIES || CG(map_ptr_last) < OWN_ENTRIES_FROM + OWN_ENTRIES) {
+		return zend_map_ptr_new(); /* code of more than a quarter of a million functions, or that much which opcache does not keep */
 	}
 	own_entries++;
 	return ZEND_MAP_PTR_PTR2OFFSET((void **) CG(map_ptr_real_base) + STATIC_ENTRIES + number);
@@ -330,14 +330,22 @@ static const char *const replaced_names[REPLACED] = {
 	[UNREGISTER] = "spl_autoload_unregister",
 	[FUNCTIONS] = "spl_autoload_functions",
 };
+/* They stay known: compiled code may call what has replaced them once more. */
 static zif_handler replaced[REPLACED];
+static bool is_replaced;
 
-static void add_all(zend_array *to, const zval *from)
+/* In the lists of instances an autoloader is an array of what was registered and what is called. */
+enum { REGISTERED, CALLED };
+
+static void add_all(zend_array *to, const zval *from, bool of_instance)
 {
 	zval *one;
 
 	if (Z_TYPE_P(from) == IS_ARRAY) {
 		ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(from), one) {
+			if (of_instance) {
+				one = zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED);
+			}
 			Z_TRY_ADDREF_P(one);
 			zend_hash_next_index_insert(to, one);
 		} ZEND_HASH_FOREACH_END();
@@ -360,17 +368,43 @@ static ZEND_NAMED_FUNCTION(register_autoloader)
 		Z_PARAM_BOOL(throws)
 		Z_PARAM_BOOL(is_first)
 	ZEND_PARSE_PARAMETERS_END();
+	zval *list = &running->autoloaders[is_first ? 0 : 1], *one, before, added, called;
+	for (int i = 0; i < 2; i++) {
+		if (Z_TYPE(running->autoloaders[i]) != IS_ARRAY) {
+			continue;
+		}
+		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(running->autoloaders[i]), one) {
+			if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), &fci.function_name)) {
+				zend_release_fcall_info_cache(&fcc);
+				RETURN_TRUE;
+			}
+		} ZEND_HASH_FOREACH_END();
+	}
+	/* As it can be called here: a private method may not be found from elsewhere. */
+	if (Z_TYPE(fci.function_name) == IS_OBJECT || (fcc.function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
+		ZVAL_COPY(&called, &fci.function_name);
+	} else {
+		zval object;
+
+		ZVAL_UNDEF(&object);
+		if (fcc.object) {
+			ZVAL_OBJ(&object, fcc.object);
+		}
+		zend_create_fake_closure(&called, fcc.function_handler, fcc.function_handler->common.scope, fcc.called_scope, fcc.object ? &object : NULL);
+	}
 	zend_release_fcall_info_cache(&fcc);
-	zval *list = &running->autoloaders[is_first ? 0 : 1], before;
+	array_init(&added);
+	Z_TRY_ADDREF(fci.function_name);
+	zend_hash_index_add_new(Z_ARRVAL(added), REGISTERED, &fci.function_name);
+	zend_hash_index_add_new(Z_ARRVAL(added), CALLED, &called);
 	ZVAL_COPY_VALUE(&before, list);
 	array_init(list);
 	if (!is_first) {
-		add_all(Z_ARRVAL_P(list), &before);
+		add_all(Z_ARRVAL_P(list), &before, false);
 	}
-	Z_TRY_ADDREF(fci.function_name);
-	zend_hash_next_index_insert(Z_ARRVAL_P(list), &fci.function_name);
+	zend_hash_next_index_insert(Z_ARRVAL_P(list), &added);
 	if (is_first) {
-		add_all(Z_ARRVAL_P(list), &before);
+		add_all(Z_ARRVAL_P(list), &before, false);
 	}
 	zval_ptr_dtor(&before);
 	RETURN_TRUE;
@@ -389,7 +423,7 @@ static ZEND_NAMED_FUNCTION(unregister_autoloader)
 		}
 		SEPARATE_ARRAY(list);
 		ZEND_HASH_FOREACH_NUM_KEY_VAL(Z_ARRVAL_P(list), index, one) {
-			if (zend_is_identical(one, ZEND_CALL_ARG(execute_data, 1))) {
+			if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), ZEND_CALL_ARG(execute_data, 1))) {
 				zend_hash_index_del(Z_ARRVAL_P(list), index);
 				RETURN_TRUE;
 			}
@@ -409,9 +443,9 @@ static ZEND_NAMED_FUNCTION(list_autoloaders)
 	ZVAL_UNDEF(&of_process);
 	replaced[FUNCTIONS](execute_data, &of_process);
 	array_init(return_value);
-	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[0]);
-	add_all(Z_ARRVAL_P(return_value), &of_process);
-	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[1]);
+	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[0], true);
+	add_all(Z_ARRVAL_P(return_value), &of_process, false);
+	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[1], true);
 	zval_ptr_dtor(&of_process);
 }
 
@@ -423,11 +457,12 @@ static void replace_functions(void)
 	for (int i = 0; i < REPLACED; i++) {
 		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
 
-		if (function && function->type == ZEND_INTERNAL_FUNCTION && !replaced[i]) {
+		if (function && function->type == ZEND_INTERNAL_FUNCTION && !is_replaced) {
 			replaced[i] = function->internal_function.handler;
 			function->internal_function.handler = own_functions[i];
 		}
 	}
+	is_replaced = true;
 }
 
 static void restore_functions(void)
@@ -435,11 +470,11 @@ static void restore_functions(void)
 	for (int i = 0; i < REPLACED; i++) {
 		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
 
-		if (function && replaced[i]) {
+		if (function && is_replaced) {
 			function->internal_function.handler = replaced[i];
-			replaced[i] = NULL;
 		}
 	}
+	is_replaced = false;
 }
 
 bool spindle_instance_has_autoloaders(void)
@@ -459,7 +494,7 @@ zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, ze
 	ZEND_HASH_FOREACH_VAL(Z_ARRVAL(all), one) {
 		ZVAL_STR(&argument, name);
 		ZVAL_UNDEF(&result);
-		call_user_function(NULL, NULL, one, &result, 1, &argument);
+		call_user_function(NULL, NULL, zend_hash_index_find(Z_ARRVAL_P(one), CALLED), &result, 1, &argument);
 		zval_ptr_dtor(&result);
 		if (EG(exception) || (found = zend_hash_find_ptr(EG(class_table), lower))) {
 			break;
@@ -1090,6 +1125,20 @@ static void forget(spindle_instance *of)
 	free(of);
 }
 
+void spindle_instances_call_destructors(void)
+{
+	if (process != getpid()) {
+		return;
+	}
+	for (spindle_instance *one = first; one; one = one->next) {
+		if (one->number) {
+			spindle_instance_enter(one);
+			spindle_instance_call_destructors();
+			spindle_instance_enter(NULL);
+		}
+	}
+}
+
 void spindle_instances_end(void)
 {
 	spindle_instances_survive(NULL);
@@ -1097,12 +1146,11 @@ void spindle_instances_end(void)
 		spindle_instance *one = first;
 
 		if (process == getpid()) { /* and not the child of a fork, which uses what its parent has */
-			spindle_instance_enter(one);
-			if (one->number) {
-				spindle_instance_call_destructors();
-			}
-			spindle_instance_free();
-			spindle_instance_enter(NULL);
+			zend_try {
+				spindle_instance_enter(one);
+				spindle_instance_free();
+			} zend_end_try();
+			spindle_instances_survive(NULL);
 		}
 		first = one->next;
 		/* Its numbers of free objects are the script's again. */

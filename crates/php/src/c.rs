@@ -111,6 +111,7 @@ declare! {
     pub safe fn spindle_instance_call_destructors();
     pub safe fn spindle_instance_free();
     pub safe fn spindle_instances_collect(collect: extern "C" fn() -> c_int) -> c_int;
+    pub safe fn spindle_instances_call_destructors();
     pub safe fn spindle_instances_end();
     pub safe fn spindle_instances_forked();
     pub safe fn spindle_instance_has_autoloaders() -> bool;

@@ -145,6 +145,11 @@ impl Server {
         [self.0.shared.event_loop.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
     }
 
+    /// Returns `true` if it accepts nothing more.
+    pub fn is_draining(&self) -> bool {
+        self.0.shared.is_draining()
+    }
+
     /// Sets how many handlers may run, if that is less than the settings say.
     pub fn limit_handlers(&self, most: usize) {
         self.0.shared.most_handlers.set(most);

@@ -75,7 +75,29 @@ T\until(fn() => $server->stats()['running'] === 1);
 $server->stop(0.0);
 await($GLOBALS['runs'][$server]);
 await($waits);
+$boots = 0;
+$server = S\application(function () use (&$boots) { $boots++; delay(3_600_000); return fn() => 1; }, 2, [], true);
+T\until(function () use (&$boots) { return $boots === 2; });
+S\stopped($server);
 echo 'stopped, ';
+
+// Autoloaders that only their class may call, and one that is registered twice.
+final class Loader
+{
+    public static array $asked = [];
+    public function register(): void { spl_autoload_register([$this, 'load']); spl_autoload_register([$this, 'load']); spl_autoload_register('self::own'); }
+    private function load(string $class): void { self::$asked[] = $class; }
+    private static function own(string $class): void { self::$asked[] = "own $class"; }
+}
+$server = S\application(function (int $instance) {
+    (new Loader)->register();
+    return function () use ($instance) {
+        class_exists("None$instance");
+        echo Loader::$asked === ["None$instance", "own None$instance"] ? 'asked' : json_encode(Loader::$asked);
+    };
+}, 2, ['instance_requests' => 1]);
+echo json_encode(S\answers($server, 6, 2)), ', ';
+S\stopped($server);
 
 // The child of a fork destroys nothing of other instances.
 final class Destroyed { public function __construct(public string $file) {} public function __destruct() { file_put_contents($this->file, 'x', FILE_APPEND); } }
@@ -96,11 +118,18 @@ S\answers($server, 9, 9);
 S\get($server, '/fork');
 echo strlen(file_get_contents($kept)), ' destroyed by the child, ';
 S\stopped($server);
-echo strlen(file_get_contents($kept)), ' in all';
+echo strlen(file_get_contents($kept)), ' in all, ';
 unlink($kept);
+
+// The script exits while instances run: their destructors are called as code of theirs.
+final class Name { public static ?string $of = 'the script'; }
+final class Tells { public function __destruct() { echo Name::$of, ' '; } }
+$server = S\application(function (int $instance) { Name::$of = "instance $instance"; $GLOBALS['tells'] = new Tells; return fn() => print 'x'; }, 1);
+S\get($server, '/');
+exit;
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
-with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
-with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, 1 destroyed by the child, 4 in all
+without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, 1 destroyed by the child, 4 in all, instance 0 
+with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, 1 destroyed by the child, 4 in all, instance 0 
+with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, 1 destroyed by the child, 4 in all, instance 0 

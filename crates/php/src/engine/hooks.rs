@@ -211,6 +211,11 @@ fn script_ended() {
 /// Handles the end of the request, before its shutdown functions.
 #[unsafe(no_mangle)]
 extern "C" fn spindle_request_ends() {
+    end_request();
+    engine::guarded(|| c::spindle_instances_call_destructors());
+}
+
+fn end_request() {
     if request::has_script_ended() {
         return;
     }
