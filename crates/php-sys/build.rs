@@ -87,7 +87,10 @@ fn main() {
         "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
+        "glue/instance_autoloaders.c",
+        "glue/instance_objects.c",
         "glue/instances.c",
+        "glue/instances.h",
         "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
@@ -108,6 +111,8 @@ fn main() {
     glue.file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")
+        .file("glue/instance_autoloaders.c")
+        .file("glue/instance_objects.c")
         .file("glue/instances.c")
         .file("glue/lazy.c")
         .file("glue/marks.c")

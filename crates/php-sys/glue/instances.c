@@ -6,15 +6,10 @@
  * in place of offsets; it gets offsets before an instance can see it. A new table is empty but for what is named here: what was not
  * looked up yet is looked up again.
  *
- * Objects belong to the instance that has made them, because their destructors run PHP code, also when the cycle collector calls them:
- * the numbers of objects that are free are an instance's own, so that the number of an object says whose it is.
- *
  * See isolation/instance.rs. */
-#include "glue.h"
+#include "instances.h"
 
 #include "zend_closures.h"
-#include "zend_gc.h"
-#include "zend_generators.h"
 #include "zend_map_ptr.h"
 #include "zend_observer.h"
 #include "zend_smart_str.h"
@@ -25,34 +20,13 @@
 # define STATIC_ENTRIES 0
 #endif
 
-struct spindle_instance {
-	/* While it does not run: the engine's CG(map_ptr_real_base), and how many entries it has room for, and has. */
-	void **table;
-	size_t size, last;
-	/* EG(objects_store).free_list_head, and EG(symbol_table). */
-	int free_object;
-	zend_array globals;
-	zval autoloaders[2]; /* those of before and after the process's; undefined: there are none */
-	void **closure_caches; /* as many as there were closures when it was made */
-	size_t closure_count;
-	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
-	uint16_t number;
-	spindle_instance *next;
-};
+spindle_instance instances_script, *instances_running = &instances_script, *instances_first;
 
-/* That of the script, the one whose state the engine has, and all others, with those that no code runs in. */
-static spindle_instance own, *running = &own, *first;
-
-/* How many objects, classes and functions there were when the running one was entered, and its first number that was free then. */
-static uint32_t objects_before, classes_before, functions_before;
-static int free_before = -1;
+/* How many classes and functions there were when the running one was entered. */
+static uint32_t classes_before, functions_before;
 
 /* The process that has them. */
 static pid_t process;
-
-/* Whose object has a number. */
-static uint16_t *owners;
-static size_t owners_size;
 
 /* The closures that were made before the first instance, which all may call. Code takes it for granted that a closure has a pointer to
  * its cache, so the pointers are exchanged. */
@@ -65,24 +39,15 @@ static size_t definition_count;
 
 static void **base_of(const spindle_instance *of)
 {
-	return of == running ? CG(map_ptr_base) : ZEND_MAP_PTR_BIASED_BASE(of->table);
+	return of == instances_running ? CG(map_ptr_base) : ZEND_MAP_PTR_BIASED_BASE(of->table);
 }
 
 /* Returns the entry for an offset, as ZEND_MAP_PTR() has it; NULL if the table is too short. */
 static void **entry(const spindle_instance *of, const void *offset)
 {
-	size_t last = of == running ? CG(map_ptr_last) : of->last;
+	size_t last = of == instances_running ? CG(map_ptr_last) : of->last;
 
 	return ((uintptr_t) offset - 1) / sizeof(void *) < last ? (void **) ((char *) base_of(of) + (uintptr_t) offset) : NULL;
-}
-
-/* All instances, by their numbers. */
-static spindle_instance **numbered;
-static size_t numbers;
-
-static spindle_instance *by_number(uint16_t number)
-{
-	return number && number < numbers ? numbered[number] : &own;
 }
 
 /* --- offsets ------------------------------------------------------------------------------------------------------------ */
@@ -115,15 +80,20 @@ static void *new_entry(void)
 		} \
 	} while (0)
 
+static void give_offsets_to_one(zend_op_array *code)
+{
+	GIVE_OFFSET(code->run_time_cache);
+	if (code->static_variables) {
+		GIVE_OFFSET(code->static_variables_ptr);
+	}
+}
+
 static void give_offsets_to_code(zend_op_array *code)
 {
 	if (code->type != ZEND_USER_FUNCTION) {
 		return;
 	}
-	GIVE_OFFSET(code->run_time_cache);
-	if (code->static_variables) {
-		GIVE_OFFSET(code->static_variables_ptr);
-	}
+	give_offsets_to_one(code);
 	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
 		give_offsets_to_code(code->dynamic_func_defs[i]);
 	}
@@ -135,7 +105,7 @@ static void give_offsets_to_definitions(const zend_op_array *code)
 	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
 		zend_op_array *one = code->dynamic_func_defs[i];
 
-		give_offsets_to_code(one);
+		give_offsets_to_one(one);
 		definitions = realloc(definitions, (definition_count + 1) * sizeof(*definitions));
 		definitions[definition_count].offset = (uintptr_t) ZEND_MAP_PTR(one->run_time_cache);
 		definitions[definition_count++].size = one->cache_size;
@@ -164,6 +134,16 @@ static void give_offsets_to_definitions(const zend_op_array *code)
 static zend_class_entry **unsettled;
 static size_t unsettled_count;
 
+static bool is_unsettled(const zend_class_entry *ce)
+{
+	for (size_t i = 0; i < unsettled_count; i++) {
+		if (unsettled[i] == ce) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void give_offsets_to_class(zend_class_entry *ce)
 {
 	zend_function *code;
@@ -176,7 +156,7 @@ static void give_offsets_to_class(zend_class_entry *ce)
 			const zval *value = &ce->default_static_members_table[i];
 
 			ZVAL_DEINDIRECT(value);
-			if (Z_TYPE_P(value) == IS_CONSTANT_AST) {
+			if (Z_TYPE_P(value) == IS_CONSTANT_AST && !is_unsettled(ce)) {
 				unsettled = realloc(unsettled, (unsettled_count + 1) * sizeof(*unsettled));
 				unsettled[unsettled_count++] = ce;
 				break;
@@ -263,7 +243,7 @@ static void make_closure_caches(spindle_instance *of)
 {
 	of->closure_caches = realloc(of->closure_caches, (closure_count + 1) * sizeof(void *));
 	for (; of->closure_count < closure_count; of->closure_count++) {
-		of->closure_caches[of->closure_count] = of == &own ? NULL : calloc(1, code_of(closures[of->closure_count])->cache_size);
+		of->closure_caches[of->closure_count] = of == &instances_script ? NULL : calloc(1, code_of(closures[of->closure_count])->cache_size);
 	}
 }
 
@@ -284,7 +264,7 @@ static void remember_closures(void)
 		zend_object *one = EG(objects_store).object_buckets[i];
 		const zend_op_array *code;
 
-		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || (i < objects_before && owners[i] != own.number)) {
+		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || !instance_objects_of_script(i)) {
 			continue;
 		}
 		code = (const zend_op_array *) zend_get_closure_method_def(one);
@@ -318,190 +298,6 @@ static void give_offsets_to_frames(void)
 			give_offsets_to_definitions(&frame->func->op_array);
 		}
 	}
-}
-
-/* --- autoloaders -------------------------------------------------------------------------------------------------------- */
-
-/* Those that code of an instance registers are its own: they are objects of it, and closures, which no other one may call. */
-
-enum { REGISTER, UNREGISTER, FUNCTIONS, REPLACED };
-static const char *const replaced_names[REPLACED] = {
-	[REGISTER] = "spl_autoload_register",
-	[UNREGISTER] = "spl_autoload_unregister",
-	[FUNCTIONS] = "spl_autoload_functions",
-};
-/* They stay known: compiled code may call what has replaced them once more. */
-static zif_handler replaced[REPLACED];
-static bool is_replaced;
-
-/* In the lists of instances an autoloader is an array of what was registered and what is called. */
-enum { REGISTERED, CALLED };
-
-static void add_all(zend_array *to, const zval *from, bool of_instance)
-{
-	zval *one;
-
-	if (Z_TYPE_P(from) == IS_ARRAY) {
-		ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(from), one) {
-			if (of_instance) {
-				one = zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED);
-			}
-			Z_TRY_ADDREF_P(one);
-			zend_hash_next_index_insert(to, one);
-		} ZEND_HASH_FOREACH_END();
-	}
-}
-
-static ZEND_NAMED_FUNCTION(register_autoloader)
-{
-	zend_fcall_info fci;
-	zend_fcall_info_cache fcc;
-	bool throws, is_first = false;
-
-	if (running == &own || ZEND_NUM_ARGS() == 0 || Z_TYPE_P(ZEND_CALL_ARG(execute_data, 1)) == IS_NULL) {
-		replaced[REGISTER](INTERNAL_FUNCTION_PARAM_PASSTHRU);
-		return;
-	}
-	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_FUNC(fci, fcc)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_BOOL(throws)
-		Z_PARAM_BOOL(is_first)
-	ZEND_PARSE_PARAMETERS_END();
-	zval *list = &running->autoloaders[is_first ? 0 : 1], *one, before, added, called;
-	for (int i = 0; i < 2; i++) {
-		if (Z_TYPE(running->autoloaders[i]) != IS_ARRAY) {
-			continue;
-		}
-		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(running->autoloaders[i]), one) {
-			if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), &fci.function_name)) {
-				zend_release_fcall_info_cache(&fcc);
-				RETURN_TRUE;
-			}
-		} ZEND_HASH_FOREACH_END();
-	}
-	/* As it can be called here: a private method may not be found from elsewhere. */
-	if (Z_TYPE(fci.function_name) == IS_OBJECT || (fcc.function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
-		ZVAL_COPY(&called, &fci.function_name);
-	} else {
-		zval object;
-
-		ZVAL_UNDEF(&object);
-		if (fcc.object) {
-			ZVAL_OBJ(&object, fcc.object);
-		}
-		zend_create_fake_closure(&called, fcc.function_handler, fcc.function_handler->common.scope, fcc.called_scope, fcc.object ? &object : NULL);
-	}
-	zend_release_fcall_info_cache(&fcc);
-	array_init(&added);
-	Z_TRY_ADDREF(fci.function_name);
-	zend_hash_index_add_new(Z_ARRVAL(added), REGISTERED, &fci.function_name);
-	zend_hash_index_add_new(Z_ARRVAL(added), CALLED, &called);
-	ZVAL_COPY_VALUE(&before, list);
-	array_init(list);
-	if (!is_first) {
-		add_all(Z_ARRVAL_P(list), &before, false);
-	}
-	zend_hash_next_index_insert(Z_ARRVAL_P(list), &added);
-	if (is_first) {
-		add_all(Z_ARRVAL_P(list), &before, false);
-	}
-	zval_ptr_dtor(&before);
-	RETURN_TRUE;
-}
-
-static ZEND_NAMED_FUNCTION(unregister_autoloader)
-{
-	zval *one;
-	zend_ulong index;
-
-	for (int i = 0; running != &own && ZEND_NUM_ARGS() == 1 && i < 2; i++) {
-		zval *list = &running->autoloaders[i];
-
-		if (Z_TYPE_P(list) != IS_ARRAY) {
-			continue;
-		}
-		SEPARATE_ARRAY(list);
-		ZEND_HASH_FOREACH_NUM_KEY_VAL(Z_ARRVAL_P(list), index, one) {
-			if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), ZEND_CALL_ARG(execute_data, 1))) {
-				zend_hash_index_del(Z_ARRVAL_P(list), index);
-				RETURN_TRUE;
-			}
-		} ZEND_HASH_FOREACH_END();
-	}
-	replaced[UNREGISTER](INTERNAL_FUNCTION_PARAM_PASSTHRU);
-}
-
-static ZEND_NAMED_FUNCTION(list_autoloaders)
-{
-	zval of_process;
-
-	if (running == &own || ZEND_NUM_ARGS()) {
-		replaced[FUNCTIONS](INTERNAL_FUNCTION_PARAM_PASSTHRU);
-		return;
-	}
-	ZVAL_UNDEF(&of_process);
-	replaced[FUNCTIONS](execute_data, &of_process);
-	array_init(return_value);
-	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[0], true);
-	add_all(Z_ARRVAL_P(return_value), &of_process, false);
-	add_all(Z_ARRVAL_P(return_value), &running->autoloaders[1], true);
-	zval_ptr_dtor(&of_process);
-}
-
-static void replace_functions(void)
-{
-	static const zif_handler own_functions[REPLACED] = {
-		[REGISTER] = register_autoloader, [UNREGISTER] = unregister_autoloader, [FUNCTIONS] = list_autoloaders};
-
-	for (int i = 0; i < REPLACED; i++) {
-		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
-
-		if (function && function->type == ZEND_INTERNAL_FUNCTION && !is_replaced) {
-			replaced[i] = function->internal_function.handler;
-			function->internal_function.handler = own_functions[i];
-		}
-	}
-	is_replaced = true;
-}
-
-static void restore_functions(void)
-{
-	for (int i = 0; i < REPLACED; i++) {
-		zend_function *function = zend_hash_str_find_ptr(CG(function_table), replaced_names[i], strlen(replaced_names[i]));
-
-		if (function && is_replaced) {
-			function->internal_function.handler = replaced[i];
-		}
-	}
-	is_replaced = false;
-}
-
-bool spindle_instance_has_autoloaders(void)
-{
-	return Z_TYPE(running->autoloaders[0]) == IS_ARRAY || Z_TYPE(running->autoloaders[1]) == IS_ARRAY;
-}
-
-zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, zend_string *lower)
-{
-	zend_class_entry *found = NULL;
-	zval all, argument, result, *one;
-
-	ZVAL_COPY(&all, &running->autoloaders[is_first ? 0 : 1]);
-	if (Z_TYPE(all) != IS_ARRAY) {
-		return NULL;
-	}
-	ZEND_HASH_FOREACH_VAL(Z_ARRVAL(all), one) {
-		ZVAL_STR(&argument, name);
-		ZVAL_UNDEF(&result);
-		call_user_function(NULL, NULL, zend_hash_index_find(Z_ARRVAL_P(one), CALLED), &result, 1, &argument);
-		zval_ptr_dtor(&result);
-		if (EG(exception) || (found = zend_hash_find_ptr(EG(class_table), lower))) {
-			break;
-		}
-	} ZEND_HASH_FOREACH_END();
-	zval_ptr_dtor(&all);
-	return found;
 }
 
 /* --- what an instance begins with ------------------------------------------------------------------------------------- */
@@ -571,7 +367,10 @@ static void copy_statics(const zend_class_entry *ce, const spindle_instance *to,
 	}
 	for (int i = 0; i < ce->default_static_members_count; i++) {
 		if (i < inherited && Z_TYPE(values[i]) == IS_INDIRECT) {
-			zval *of_parent = (zval *) *entry(to, ZEND_MAP_PTR(ce->parent->static_members_table)) + i;
+			/* Those of classes of the engine, which have no entry, all instances share. */
+			void **parent = ZEND_MAP_PTR_IS_OFFSET(ce->parent->static_members_table)
+				? entry(to, ZEND_MAP_PTR(ce->parent->static_members_table)) : NULL;
+			zval *of_parent = parent && *parent ? (zval *) *parent + i : &values[i];
 
 			ZVAL_DEINDIRECT(of_parent);
 			ZVAL_INDIRECT(&copies[i], of_parent);
@@ -627,7 +426,7 @@ static void copy_globals(zend_array *to, zend_array *from)
 
 static zend_array *globals_of(spindle_instance *of)
 {
-	return of == running ? &EG(symbol_table) : &of->globals;
+	return of == instances_running ? &EG(symbol_table) : &of->globals;
 }
 
 static void begin(spindle_instance *this, spindle_instance *from)
@@ -658,8 +457,8 @@ static spindle_instance *make(uint16_t number)
 	zend_hash_init(&this->globals, 8, NULL, ZVAL_PTR_DTOR, 0);
 	zend_hash_real_init_mixed(&this->globals);
 	make_closure_caches(this);
-	this->next = first;
-	first = this;
+	this->next = instances_first;
+	instances_first = this;
 	return this;
 }
 
@@ -720,21 +519,21 @@ spindle_instance *spindle_instances_prepare(void)
 {
 	spindle_instance *seed;
 
-	if (!first) {
-		process = getpid();
-		classes_before = functions_before = objects_before = 0;
-		free_before = -1;
+	if (!instances_first) {
+		classes_before = functions_before = 0;
+		instance_objects_begin();
 	}
-	replace_functions();
+	process = getpid();
+	instance_autoloaders_begin();
 	remember_closures();
 	give_offsets_to_frames();
 	give_offsets();
-	make_closure_caches(&own);
-	for (spindle_instance *one = first; one; one = one->next) {
+	make_closure_caches(&instances_script);
+	for (spindle_instance *one = instances_first; one; one = one->next) {
 		make_closure_caches(one);
 	}
 	seed = make(0);
-	begin(seed, &own);
+	begin(seed, &instances_script);
 	return seed;
 }
 
@@ -742,13 +541,7 @@ spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)
 {
 	spindle_instance *this = make(number);
 
-	if (number >= numbers) {
-		numbered = realloc(numbered, (number + 1) * sizeof(*numbered));
-		for (; numbers <= number; numbers++) {
-			numbered[numbers] = &own;
-		}
-	}
-	numbered[number] = this;
+	instance_objects_add(this);
 	this->seed = seed;
 	return this;
 }
@@ -760,57 +553,28 @@ void spindle_instance_begin(spindle_instance *this)
 
 /* --- the exchange ------------------------------------------------------------------------------------------------------- */
 
-#define MOST_TAKEN_OVER 256
-
-/* Notes whose the objects are that were made since the running instance was entered. */
-static void note_objects(void)
-{
-	uint32_t top = EG(objects_store).top;
-
-	/* The numbers of objects of others that it was the last to hold are its own now. */
-	for (int one = EG(objects_store).free_list_head, count = 0; one != -1 && one != free_before && count < MOST_TAKEN_OVER; count++) {
-		if ((size_t) one < objects_before) {
-			owners[one] = running->number;
-		}
-		one = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[one]);
-	}
-	free_before = EG(objects_store).free_list_head;
-	if (EXPECTED(top <= objects_before)) {
-		return;
-	}
-	if (UNEXPECTED(top > owners_size)) {
-		owners_size = EG(objects_store).size > top ? EG(objects_store).size : top;
-		owners = realloc(owners, owners_size * sizeof(*owners));
-	}
-	for (uint32_t i = objects_before; i < top; i++) {
-		owners[i] = running->number;
-	}
-	objects_before = top;
-}
-
 spindle_instance *spindle_instance_running(void)
 {
-	return running == &own ? NULL : running;
+	return instances_running == &instances_script ? NULL : instances_running;
 }
 
 void spindle_instance_enter(spindle_instance *to)
 {
-	spindle_instance *from = running;
+	spindle_instance *from = instances_running;
 	size_t last;
 
-	to = to ? to : &own;
+	to = to ? to : &instances_script;
 	if (to == from) {
 		return;
 	}
 	if (UNEXPECTED(has_new_code())) {
 		give_offsets();
 	}
-	note_objects();
+	instance_objects_leave(from);
 	last = CG(map_ptr_last);
 	from->table = CG(map_ptr_real_base);
 	from->size = CG(map_ptr_size);
 	from->last = last;
-	from->free_object = EG(objects_store).free_list_head;
 	memcpy(&from->globals, &EG(symbol_table), sizeof(zend_array));
 	if (UNEXPECTED(to->size < last)) {
 		to->table = realloc(to->table, (STATIC_ENTRIES + CG(map_ptr_size)) * sizeof(void *));
@@ -823,7 +587,7 @@ void spindle_instance_enter(spindle_instance *to)
 	CG(map_ptr_real_base) = to->table;
 	CG(map_ptr_base) = ZEND_MAP_PTR_BIASED_BASE(to->table);
 	CG(map_ptr_size) = to->size;
-	EG(objects_store).free_list_head = free_before = to->free_object;
+	instance_objects_enter(to);
 	memcpy(&EG(symbol_table), &to->globals, sizeof(zend_array));
 	for (size_t i = 0; i < closure_count; i++) {
 		zend_op_array *code = code_of(closures[i]);
@@ -831,117 +595,13 @@ void spindle_instance_enter(spindle_instance *to)
 		from->closure_caches[i] = ZEND_MAP_PTR(code->run_time_cache);
 		ZEND_MAP_PTR_INIT(code->run_time_cache, to->closure_caches[i]);
 	}
-	running = to;
+	instances_running = to;
 	for (size_t i = 0; i < unsettled_count; i++) {
 		unsettled[i]->ce_flags = not_evaluated(unsettled[i]->ce_flags);
 	}
 }
 
-/* --- the cycle collector ------------------------------------------------------------------------------------------------ */
-
-/* The instance in which cycles are collected; NULL: none are. Its numbers of free objects meanwhile. */
-static spindle_instance *collecting;
-static int free_object;
-
-static void (*other_executor)(zend_execute_data *execute_data);
-
-/* Runs the destructor, or the rest of the generator, that the collector calls: as code of the object's instance. */
-static void execute_for_collector(zend_execute_data *frame)
-{
-	zend_object *object = NULL;
-	spindle_instance *of;
-
-	zend_execute_ex = other_executor;
-	if (ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR) {
-		object = (zend_object *) frame->return_value;
-	} else if (Z_TYPE(frame->This) == IS_OBJECT) {
-		object = Z_OBJ(frame->This);
-	}
-	of = object && object->handle < objects_before ? by_number(owners[object->handle]) : collecting;
-	if (of != collecting) {
-		spindle_instance_enter(of);
-		if (!(ZEND_CALL_INFO(frame) & ZEND_CALL_GENERATOR)) {
-			if (!RUN_TIME_CACHE(&frame->func->op_array)) {
-				zend_init_func_run_time_cache(&frame->func->op_array);
-			}
-			frame->run_time_cache = RUN_TIME_CACHE(&frame->func->op_array);
-		}
-	}
-	zend_execute_ex(frame);
-	if (of != collecting) {
-		spindle_instance_enter(collecting);
-	}
-	zend_execute_ex = execute_for_collector;
-}
-
-int spindle_instances_collect(int (*collect)(void))
-{
-	uint32_t flags = EG(flags);
-	int next, count;
-
-	if (!first || zend_execute_ex == execute_for_collector) {
-		return collect();
-	}
-	note_objects();
-	collecting = running;
-	/* Objects that are freed give their numbers back to whose they are. */
-	free_object = EG(objects_store).free_list_head;
-	EG(objects_store).free_list_head = free_before = -1;
-	EG(flags) |= EG_FLAGS_OBJECT_STORE_NO_REUSE;
-	other_executor = zend_execute_ex;
-	zend_execute_ex = execute_for_collector;
-	count = collect();
-	zend_execute_ex = other_executor;
-	EG(flags) = (EG(flags) & ~EG_FLAGS_OBJECT_STORE_NO_REUSE) | (flags & EG_FLAGS_OBJECT_STORE_NO_REUSE);
-	next = EG(objects_store).free_list_head;
-	EG(objects_store).free_list_head = free_before = free_object;
-	note_objects();
-	while (next != -1) {
-		int object = next;
-		spindle_instance *of = by_number(owners[object]);
-		int *list = of == collecting ? &EG(objects_store).free_list_head : &of->free_object;
-
-		next = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object]);
-		SET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object], *list);
-		*list = object;
-	}
-	free_before = EG(objects_store).free_list_head;
-	collecting = NULL;
-	return count;
-}
-
 /* --- the end ------------------------------------------------------------------------------------------------------------ */
-
-/* How often code that runs at the end of an instance may leave something again. */
-#define MOST_ROUNDS 8
-
-/* Returns how many it has called. */
-static size_t call_destructors(void)
-{
-	size_t count = 0;
-
-	note_objects();
-	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
-		zend_object *one = EG(objects_store).object_buckets[i];
-
-		if (owners[i] != running->number || !IS_OBJ_VALID(one) || (OBJ_FLAGS(one) & IS_OBJ_DESTRUCTOR_CALLED)) {
-			continue;
-		}
-		GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
-		if (one->handlers->dtor_obj != zend_objects_destroy_object || one->ce->destructor) {
-			GC_ADDREF(one);
-			one->handlers->dtor_obj(one);
-			OBJ_RELEASE(one);
-			count++;
-		}
-	}
-	return count;
-}
-
-void spindle_instance_call_destructors(void)
-{
-	for (int round = 0; round < MOST_ROUNDS && call_destructors(); round++);
-}
 
 /* What an instance that ends has had. It is released when nothing leads to it any more, since that may run code. */
 static zval *ended;
@@ -959,7 +619,7 @@ static void release_later(const zval *value)
 /* Empties a cache, whose memory the next one uses. What code has looked up is of the static properties that are freed. */
 static void end_cache(uint8_t *kept, const void *offset, size_t size)
 {
-	void **place = entry(running, offset);
+	void **place = entry(instances_running, offset);
 
 	if (place && *place) {
 		memset(*place, 0, size);
@@ -970,13 +630,13 @@ static void end_cache(uint8_t *kept, const void *offset, size_t size)
 static void end_code(uint8_t *kept, zend_function *code)
 {
 	if (code->type != ZEND_USER_FUNCTION) {
-		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache) && entry(running, ZEND_MAP_PTR(code->common.run_time_cache))) {
+		if (ZEND_MAP_PTR_IS_OFFSET(code->common.run_time_cache) && entry(instances_running, ZEND_MAP_PTR(code->common.run_time_cache))) {
 			kept[((uintptr_t) ZEND_MAP_PTR(code->common.run_time_cache) - 1) / sizeof(void *)] = 1;
 		}
 		return;
 	}
 	if (code->op_array.static_variables && ZEND_MAP_PTR_IS_OFFSET(code->op_array.static_variables_ptr)) {
-		void **place = entry(running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
+		void **place = entry(instances_running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
 
 		if (place && *place) {
 			zval variables;
@@ -1000,7 +660,7 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 	void **place;
 
 	if (ce->default_static_members_count && ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)
-			&& (place = entry(running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
+			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
 		zval *values = *place;
 
 		for (int i = 0; i < ce->default_static_members_count; i++) {
@@ -1024,7 +684,7 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 	}
 	/* The constants that were evaluated stay; the defaults of static properties are to be evaluated for those that follow. */
 	if (ZEND_MAP_PTR(ce->mutable_data) && ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)
-			&& (place = entry(running, ZEND_MAP_PTR(ce->mutable_data))) && *place) {
+			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->mutable_data))) && *place) {
 		zend_class_mutable_data *data = *place;
 
 		data->ce_flags = not_evaluated(data->ce_flags);
@@ -1040,9 +700,9 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 static void end_table(void)
 {
 	for (int i = 0; i < 2; i++) {
-		if (!Z_ISUNDEF(running->autoloaders[i])) {
-			release_later(&running->autoloaders[i]);
-			ZVAL_UNDEF(&running->autoloaders[i]);
+		if (!Z_ISUNDEF(instances_running->autoloaders[i])) {
+			release_later(&instances_running->autoloaders[i]);
+			ZVAL_UNDEF(&instances_running->autoloaders[i]);
 		}
 	}
 	size_t last = CG(map_ptr_last);
@@ -1101,16 +761,7 @@ void spindle_instance_free(void)
 
 void spindle_instances_survive(spindle_instance *of)
 {
-	EG(flags) &= ~EG_FLAGS_OBJECT_STORE_NO_REUSE;
-	if (zend_execute_ex == execute_for_collector) {
-		zend_execute_ex = other_executor;
-	}
-	if (collecting) {
-		/* The numbers of what was freed are lost. */
-		*(collecting == running ? &EG(objects_store).free_list_head : &collecting->free_object) = free_object;
-		collecting = NULL;
-		free_before = EG(objects_store).free_list_head;
-	}
+	instance_objects_survive();
 	spindle_instance_enter(of);
 }
 
@@ -1127,10 +778,7 @@ static void forget(spindle_instance *of)
 
 void spindle_instances_call_destructors(void)
 {
-	if (process != getpid()) {
-		return;
-	}
-	for (spindle_instance *one = first; one; one = one->next) {
+	for (spindle_instance *one = instances_first; one; one = one->next) {
 		if (one->number) {
 			spindle_instance_enter(one);
 			spindle_instance_call_destructors();
@@ -1142,8 +790,8 @@ void spindle_instances_call_destructors(void)
 void spindle_instances_end(void)
 {
 	spindle_instances_survive(NULL);
-	while (first) {
-		spindle_instance *one = first;
+	while (instances_first) {
+		spindle_instance *one = instances_first;
 
 		if (process == getpid()) { /* and not the child of a fork, which uses what its parent has */
 			zend_try {
@@ -1152,45 +800,20 @@ void spindle_instances_end(void)
 			} zend_end_try();
 			spindle_instances_survive(NULL);
 		}
-		first = one->next;
-		/* Its numbers of free objects are the script's again. */
-		while (one->free_object != -1) {
-			int object = one->free_object;
-
-			one->free_object = GET_OBJ_BUCKET_NUMBER(EG(objects_store).object_buckets[object]);
-			ZEND_OBJECTS_STORE_ADD_TO_FREE_LIST(object);
-		}
+		instances_first = one->next;
+		instance_objects_forget(one);
 		forget(one);
 	}
-	restore_functions();
+	instance_autoloaders_end();
+	instance_objects_end();
 	forget_closures();
-	free(own.closure_caches);
-	own.closure_caches = NULL;
-	own.closure_count = 0;
+	free(instances_script.closure_caches);
 	free(definitions);
-	free(owners);
 	free(unsettled);
-	definitions = NULL;
-	owners = NULL;
-	unsettled = NULL;
 	free(unlinked);
-	free(numbered);
+	instances_script.closure_caches = NULL;
+	definitions = NULL;
+	unsettled = NULL;
 	unlinked = NULL;
-	numbered = NULL;
-	definition_count = owners_size = unsettled_count = unlinked_count = numbers = own_entries = objects_before = 0;
-}
-
-void spindle_instances_forked(void)
-{
-	if (!first) {
-		return;
-	}
-	note_objects();
-	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
-		zend_object *one = EG(objects_store).object_buckets[i];
-
-		if (IS_OBJ_VALID(one) && owners[i] != own.number && owners[i] != running->number) {
-			GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
-		}
-	}
+	instances_script.closure_count = definition_count = unsettled_count = unlinked_count = own_entries = 0;
 }

@@ -1,0 +1,56 @@
+/* What the files of instances share: instances.c (statics and global variables), instance_objects.c (whose an object is) and
+ * instance_autoloaders.c. */
+#ifndef SPINDLE_INSTANCES_H
+#define SPINDLE_INSTANCES_H
+
+#include "glue.h"
+
+struct spindle_instance {
+	/* While it does not run: the engine's CG(map_ptr_real_base), and how many entries it has room for, and has. */
+	void **table;
+	size_t size, last;
+	/* EG(objects_store).free_list_head, and EG(symbol_table). */
+	int free_object;
+	zend_array globals;
+	zval autoloaders[2]; /* those of before and after the process's; undefined: there are none */
+	void **closure_caches; /* as many as there were closures when it was made */
+	size_t closure_count;
+	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
+	uint16_t number;
+	spindle_instance *next;
+};
+
+/* That of the script, and the one whose state the engine has. */
+extern spindle_instance instances_script, *instances_running;
+/* All others, with those that no code runs in, because others begin with them. */
+extern spindle_instance *instances_first;
+
+/* How often code that runs at the end of an instance may leave something again. */
+#define MOST_ROUNDS 8
+
+/* --- instance_objects.c --- */
+
+/* The first instance of the process is about to be made. */
+void instance_objects_begin(void);
+/* The running instance is about to be left: notes whose the objects are that were made. */
+void instance_objects_leave(spindle_instance *from);
+/* Another one is entered. */
+void instance_objects_enter(const spindle_instance *to);
+/* A new one gets its number. */
+void instance_objects_add(spindle_instance *);
+/* Returns whether an object is one that the script has made. */
+bool instance_objects_of_script(uint32_t handle);
+/* A bailout was caught. */
+void instance_objects_survive(void);
+/* An instance is forgotten: its numbers of free objects are the script's again. */
+void instance_objects_forget(spindle_instance *);
+/* All are. */
+void instance_objects_end(void);
+
+/* --- instance_autoloaders.c --- */
+
+/* From now on code of instances registers autoloaders for these alone; and no longer. */
+void instance_autoloaders_begin(void);
+void instance_autoloaders_end(void);
+
+#endif
