@@ -381,6 +381,7 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 /* The next ones concern the running request, in this order. */
 /* `server`: the variables; NULL: the process's. */
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer);
+void spindle_sapi_boot_ended(void);
 void spindle_sapi_call_shutdown_functions(void);
 void spindle_sapi_close_session(void);
 void spindle_sapi_end_buffers(void);

@@ -115,6 +115,7 @@ struct spindle_sapi {
 	pid_t process; /* in which it was made */
 	spindle_instance *instance; /* NULL: that of the script */
 	spindle_sapi *base; /* whose handlers and variables it begins with: NULL: the process's */
+	zval added; /* of the boot of an instance: see spindle_sapi_boot_ended() */
 	spindle_sapi *previous, *next;
 };
 
@@ -497,6 +498,24 @@ static void switch_sid(spindle_sapi *from, spindle_sapi *to)
 	}
 }
 
+static zend_always_inline void put_aside(zval *kept, const zval *value)
+{
+	if (UNEXPECTED(Z_ISUNDEF_P(value))) {
+		ZVAL_NULL(kept);
+	} else {
+		ZVAL_COPY_VALUE(kept, value);
+	}
+}
+
+static zend_always_inline void put_back(zval *value, const zval *kept)
+{
+	if (UNEXPECTED(Z_ISUNDEF_P(kept))) {
+		ZVAL_NULL(value);
+	} else {
+		ZVAL_COPY_VALUE(value, kept);
+	}
+}
+
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 {
 	from = from ? from : &own;
@@ -516,26 +535,24 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 	if (compression_coding) {
 		*compression_coding = 0;
 	}
-	for (int i = 0; i < SUPERGLOBALS; i++) {
-		zval *value = superglobal(i);
+	if (EXPECTED(from->instance == to->instance)) {
+		for (int i = 0; i < SUPERGLOBALS; i++) {
+			zval *value = superglobal(i);
 
-		if (UNEXPECTED(Z_ISUNDEF_P(value))) {
-			ZVAL_NULL(&from->superglobals[i]);
-		} else {
-			ZVAL_COPY_VALUE(&from->superglobals[i], value);
+			put_aside(&from->superglobals[i], value);
+			put_back(value, &to->superglobals[i]);
 		}
-		if (from->instance != to->instance) {
+	} else {
+		/* Each instance has a table of its own for them. */
+		for (int i = 0; i < SUPERGLOBALS; i++) {
+			zval *value = superglobal(i);
+
+			put_aside(&from->superglobals[i], value);
 			ZVAL_NULL(value);
 		}
-	}
-	spindle_instance_enter(to->instance);
-	for (int i = 0; i < SUPERGLOBALS; i++) {
-		zval *value = superglobal(i);
-
-		if (UNEXPECTED(Z_ISUNDEF(to->superglobals[i]))) {
-			ZVAL_NULL(value);
-		} else {
-			ZVAL_COPY_VALUE(value, &to->superglobals[i]);
+		spindle_instance_enter(to->instance);
+		for (int i = 0; i < SUPERGLOBALS; i++) {
+			put_back(superglobal(i), &to->superglobals[i]);
 		}
 	}
 	for (uint32_t i = 0; i < static_count; i++) {
@@ -583,24 +600,26 @@ static void read_body(const char *content_type)
 	}
 }
 
-/* Adds what the boot of an instance has put into $_SERVER, as libraries do that read settings from a file. */
-static void add_variables(zval *server, const zval *from)
+/* Remembers what the boot of an instance, which has ended, has put into $_SERVER, as libraries do that read settings from a file:
+ * requests of the instance begin with it. */
+void spindle_sapi_boot_ended(void)
 {
-	zval *process = &own.superglobals[SERVER], *value;
+	zval *process = &own.superglobals[SERVER], *server = superglobal(SERVER), *value;
 	zend_string *name;
 
-	ZVAL_DEREF(from);
+	ZVAL_DEREF(server);
 	ZVAL_DEREF(process);
-	if (Z_TYPE_P(from) != IS_ARRAY) {
+	if (Z_TYPE_P(server) != IS_ARRAY || Z_TYPE_P(process) != IS_ARRAY) {
 		return;
 	}
-	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(from), name, value) {
-		if (name && !zend_hash_exists(Z_ARRVAL_P(server), name)
-				&& !(Z_TYPE_P(process) == IS_ARRAY && zend_hash_exists(Z_ARRVAL_P(process), name))) {
-			ZVAL_DEREF(value);
-			if (zend_hash_add(Z_ARRVAL_P(server), name, value)) {
-				Z_TRY_ADDREF_P(value);
+	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(server), name, value) {
+		if (name && !zend_hash_exists(Z_ARRVAL_P(process), name)) {
+			if (Z_ISUNDEF(running->added)) {
+				array_init(&running->added);
 			}
+			ZVAL_DEREF(value);
+			Z_TRY_ADDREF_P(value);
+			zend_hash_update(Z_ARRVAL(running->added), name, value);
 		}
 	} ZEND_HASH_FOREACH_END();
 }
@@ -660,8 +679,8 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 	if (SG(request_info).auth_digest) {
 		add_assoc_string(server, "PHP_AUTH_DIGEST", SG(request_info).auth_digest);
 	}
-	if (base != &own) {
-		add_variables(server, &base->superglobals[SERVER]);
+	if (Z_TYPE(base->added) == IS_ARRAY) {
+		zend_hash_merge(Z_ARRVAL_P(server), Z_ARRVAL(base->added), zval_add_ref, false);
 	}
 	zval time;
 	ZVAL_DOUBLE(&time, sapi_get_request_time());
@@ -815,6 +834,7 @@ void spindle_sapi_release(void)
 		}
 		zval_ptr_dtor(&before);
 	}
+	drop(&running->added);
 	drop(&SG(callback_func));
 	drop(&EG(user_exception_handler));
 	if (EG(user_exception_handlers).elements) {

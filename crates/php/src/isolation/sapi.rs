@@ -246,6 +246,12 @@ impl Drop for Sapi {
 pub mod end {
     use super::*;
 
+    /// Ends the boot of an instance, which is this one: requests of the instance may begin.
+    pub fn boot() {
+        c::spindle_sapi_end_buffers();
+        c::spindle_sapi_boot_ended();
+    }
+
     /// Calls its shutdown functions.
     pub fn call_shutdown_functions() {
         c::spindle_sapi_call_shutdown_functions();
