@@ -39,6 +39,8 @@ final class State
     public static bool $isStopping = false;
     /** @var resource */
     public static $control;
+    /** Says that it serves. */
+    public static ?\Closure $announce = null;
     /** @var array<string, array{string, ?string}> what the files of the app looked like */
     public static array $seen = [];
 }
@@ -268,12 +270,17 @@ function main(array $arguments): never
     $url = \implode(', ', $urls);
     @\cli_set_process_title("spindle serve: $app at $url");
     $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') : '';
-    \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
-    foreach ($isDev ? \get_included_files() : [] as $file) {
-        tell("file $file");
+    State::$announce = static function () use ($app, $url, $one, $instances, $isDev): void {
+        \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+        foreach ($isDev ? \get_included_files() : [] as $file) {
+            tell("file $file");
+        }
+    };
+    // The command is told when the server runs, or an instance is booted, so that it does not end the old one before.
+    if ($one['mode'] !== 'application' || $isDev) {
+        (State::$announce)();
+        spawn(tell(...), 'ready');
     }
-    // It is told when the server runs, or an instance is booted, so that it does not end the old one before.
-    $one['mode'] === 'application' && $broken === null || spawn(tell(...), 'ready');
     try {
         $server->run();
     } catch (ServerException $failed) {
@@ -287,7 +294,7 @@ function main(array $arguments): never
     exit(State::$restarts ? CHANGED : 0);
 }
 
-/** Boots an instance, and tells the command when the first one is ready. */
+/** Boots an instance, and says that it serves when the first one is ready. */
 function booted(callable $boot): \Closure
 {
     $told = new \stdClass();
@@ -295,6 +302,7 @@ function booted(callable $boot): \Closure
         $handler = $boot($instance);
         if (\is_callable($handler) && !isset($told->isReady)) {
             $told->isReady = true;
+            (State::$announce)();
             tell('ready');
         }
         return $handler;
@@ -336,7 +344,7 @@ function load(Server $server, string $app, string $mode, int $instances, bool $i
     try {
         match ($mode) {
             'worker' => $server->worker($handler, static fn () => tell('leaving')),
-            'application' => $server->application(booted($handler), $instances, eager: true, onFatalError: static fn () => tell('leaving')),
+            'application' => $server->application($isDev ? $handler : booted($handler), $instances, eager: !$isDev, onFatalError: static fn () => tell('leaving')),
             default => $server->handle($isDev ? shown($handler) : $handler),
         };
     } catch (ServerException $wrong) {

@@ -315,6 +315,7 @@ $cases['serve: what is wrong is one line, and status 1'] = function () {
         app('int.php', 'return 1;') => 'int.php returns int, and must return what handles a request',
         app('nothing.php', 'echo "";') => 'nothing.php returns int',
         app('parse.php', 'return fn( ;') => 'parse.php: ParseError: syntax error',
+        '--mode application ' . app('boots-badly.php', 'ini_set("log_errors", 0); return fn() => throw new Exception("no database");') => 'No instance of the application could be booted',
         app('throws.php', 'throw new Exception("two\nlines");') => 'throws.php: Exception: two lines in ',
         '--mode application ' . app('boots-nothing.php', 'return 1;') => 'as in: return fn (int $instance) => function (): void',
         app('fatal.php', 'function f() {} function f() {}') => 'Cannot redeclare',
