@@ -75,6 +75,8 @@ enum Phase {
 /// A place for one instance after the other.
 pub struct Place {
     number: usize,
+    /// The scope of what the server does for its instances.
+    server: Scope,
     /// What each instance begins with.
     seed: Seed,
     instance: Cell<Option<Instance>>,
@@ -121,17 +123,28 @@ fn wait_while(is_so: impl Fn() -> bool) -> bool {
     true
 }
 
-/// The body of a coroutine that takes a place out of one phase. If it never ran, its drop puts the place into another one.
-struct Leaves {
+/// What the coroutine is given that takes a place out of its phase. If its body never ran, the place gets into another one.
+struct Turn {
     place: Rc<Place>,
-    phase: Phase,
-    then: Phase,
+    otherwise: Phase,
+    has_come: Cell<bool>,
 }
 
-impl Drop for Leaves {
+impl Turn {
+    fn of(place: &Rc<Place>, otherwise: Phase) -> Turn {
+        Turn { place: Rc::clone(place), otherwise, has_come: Cell::new(false) }
+    }
+
+    fn comes(&self) -> &Rc<Place> {
+        self.has_come.set(true);
+        &self.place
+    }
+}
+
+impl Drop for Turn {
     fn drop(&mut self) {
-        if self.place.phase.get() == self.phase {
-            self.place.phase.set(self.then);
+        if !self.has_come.get() {
+            self.place.phase.set(self.otherwise);
             self.place.changed.wake_all();
         }
     }
@@ -169,9 +182,9 @@ impl Application {
             );
             engine::warn_here(None, 0, &exception::c_text(&text));
         }
-        let seed = Seed::of_script();
+        let (seed, scope) = (Seed::of_script(), Scope::new(errors::report)?);
         let places: Option<Vec<Rc<Place>>> = (0..self.instances.get())
-            .map(|number| Some(Rc::new(Place::new(number, seed, Instance::new(seed)?))))
+            .map(|number| Some(Rc::new(Place::new(number, &scope, seed, Instance::new(seed)?))))
             .collect();
         self.places.replace(places.ok_or_else(|| server_error("There are too many instances in this process"))?);
         if self.is_eager.get() {
@@ -244,9 +257,10 @@ impl Application {
 }
 
 impl Place {
-    fn new(number: usize, seed: Seed, instance: Instance) -> Place {
+    fn new(number: usize, server: &Scope, seed: Seed, instance: Instance) -> Place {
         Place {
             number,
+            server: server.clone(),
             seed,
             instance: Cell::new(Some(instance)),
             phase: Cell::new(Phase::Empty),
@@ -279,16 +293,17 @@ impl Place {
         }
         let Some(instance) = self.instance.get() else { return Ok(()) };
         let failures = Rc::downgrade(owner);
-        let scope = Scope::new(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
+        let scope =
+            self.server.below(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
         instance.begin();
         let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { owner: Rc::downgrade(owner) }));
-        let leaves = Leaves { place: Rc::clone(self), phase: Phase::Booting, then: Phase::Empty };
+        let turn = Turn::of(self, Phase::Empty);
         let (boot, of_boot, of_place) = (boot.get(), Rc::downgrade(&own), Rc::downgrade(owner));
         self.phase.set(Phase::Booting);
         self.served.set(0);
         self.is_broken.set(false);
         self.own.replace(Some(Rc::clone(&own)));
-        let booting = scope.spawn_in_request(own, move || leaves.place.boots(&boot, &of_boot, &of_place));
+        let booting = scope.spawn_in_request(own, move || turn.comes().boots(&boot, &of_boot, &of_place));
         self.scope.replace(Some(scope));
         booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
         Ok(())
@@ -329,7 +344,7 @@ impl Place {
             Ok(handler) if engine::is_callable(&handler) => {
                 self.handler.set(handler);
                 self.errors.replace(Some(ErrorHandling::capture()));
-                sapi::end::end_buffers();
+                sapi::end::boot();
                 return true;
             }
             Ok(_) => {
@@ -365,13 +380,10 @@ impl Place {
         self.handler.get()
     }
 
-    /// Runs code of a request with the error handlers that the boot has set.
-    pub fn during<R>(&self, run: impl FnOnce() -> R) -> R {
+    /// Gives the coroutine of a request the error handler that the boot has set.
+    pub fn install_error_handler(&self) {
         let errors = self.errors.borrow().clone();
-        match errors {
-            Some(errors) => errors.during(run),
-            None => run(),
-        }
+        errors.inspect(ErrorHandling::install);
     }
 
     /// A request of the instance has not returned.
@@ -402,13 +414,14 @@ impl Place {
         self.phase.set(then);
         let Some(own) = self.own.borrow().clone() else { return };
         self.phase.set(Phase::Ending);
-        let leaves = Leaves { place: Rc::clone(self), phase: Phase::Ending, then };
-        let owner = Rc::downgrade(owner);
-        let ending = Scope::new(errors::report).and_then(|scope| {
+        let (turn, owner) = (Turn::of(self, then), Rc::downgrade(owner));
+        // In a scope that does not end with the instance.
+        let ending = self.server.below(errors::report).and_then(|scope| {
             scope.spawn_in_request(own, move || {
-                leaves.place.clear(&owner);
-                leaves.place.phase.set(then);
-                leaves.place.changed.wake_all();
+                let place = turn.comes();
+                place.clear(&owner);
+                place.phase.set(then);
+                place.changed.wake_all();
                 owner.upgrade().into_iter().for_each(|owner| owner.wake());
                 Ok(Value::NULL)
             })

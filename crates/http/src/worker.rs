@@ -302,7 +302,10 @@ fn handle_thrown(worker: &Worker) {
 /// Serves the request when the instance is ready that has it.
 fn serve_by_instance(place: &Place, server: &Instance<Server>, handling: &Handling, request: &Sapi, worker: &Worker) {
     match place.ready() {
-        Ok(true) => place.during(|| serve(server, handling, request, worker)),
+        Ok(true) => {
+            place.install_error_handler();
+            serve(server, handling, request, worker);
+        }
         Ok(false) => {
             worker.refused.set(Some(StatusCode::SERVICE_UNAVAILABLE));
             worker.has_failed.set(true);

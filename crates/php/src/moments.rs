@@ -6,7 +6,7 @@ use crate::engine::lazy_objects;
 use crate::engine::{linking, loading};
 use crate::fibers;
 use crate::handles::{handle_locks, matches, trampolines};
-use crate::isolation;
+use crate::isolation::{self, instance::Instance};
 use crate::module;
 use crate::observe::{diagnostics, dump, limits, slices, watch};
 use crate::part;
@@ -137,6 +137,7 @@ pub fn forked(rt: &'static Runtime) {
     watch::after_fork();
     limits::after_fork();
     slices::forked();
+    Instance::forked();
     rt.running().runs_file.set(true); // `spawning` is called for the first coroutine here
     handle_locks::forget_all();
     let running = rt.core.borrow().running();

@@ -15,7 +15,7 @@ pub use crate::isolation::sapi::{
 };
 use crate::observe::slices;
 use crate::runtime::{gate, report, scheduler};
-use spindle_zend::{Frame, Object, engine};
+use spindle_zend::{Frame, Object, Str, engine};
 
 /// Prepares the process for such requests. To be called in the coroutine of the script, when there is no such request.
 ///
@@ -54,7 +54,11 @@ pub fn survive(body: impl FnOnce()) -> bool {
 /// Sets whether fatal errors in coroutines of such requests end these alone.
 pub fn watch_errors(watch: bool) {
     extern "C" fn is_php_alone() -> bool {
-        Frame::current().and_then(Frame::caller).is_some_and(slices::is_all_php)
+        let asks = |name: &Str| matches!(name.as_bytes(), b"trigger_error" | b"user_error");
+        Frame::current().is_some_and(|frame| {
+            frame.function().is_some_and(|of| of.internal().is_some() && of.name().is_some_and(asks))
+                && frame.caller().is_some_and(slices::is_all_php)
+        })
     }
     sapi::watch_errors(watch, is_php_alone);
 }

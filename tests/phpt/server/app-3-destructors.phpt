@@ -24,6 +24,8 @@ $ended = new ArrayObject;
 $server = S\application(function (int $instance) use ($wrong, $ended) {
     Me::$name = "instance $instance";
     $cycle = new Cycle($wrong);
+    $_SERVER['OF_A_FILE'] = $_ENV['OF_A_FILE'] = Me::$name;
+    $_SERVER['REQUEST_METHOD'] = 'of the boot';
     set_error_handler(function (int $type, string $text) { echo Me::$name, " handles $text"; return true; });
     set_exception_handler(function (Throwable $thrown) { http_response_code(418); echo Me::$name, " has caught {$thrown->getMessage()}"; });
     register_shutdown_function(fn() => $ended[] = Me::$name . ' ends');
@@ -39,6 +41,8 @@ $server = S\application(function (int $instance) use ($wrong, $ended) {
         usleep(random_int(0, 500));
         match ($_SERVER['PATH_INFO'] ?? $_SERVER['REQUEST_URI']) {
             '/notice' => print strtr($undefined, [Me::$name => 'it']),
+            '/later' => register_shutdown_function(function () { print $undefined; }),
+            '/settings' => print "$_SERVER[OF_A_FILE] $_ENV[OF_A_FILE] $_SERVER[REQUEST_METHOD]",
             '/throws' => throw new Exception('a failure'),
             default => gc_collect_cycles() >= 0 && print 'done',
         };
@@ -48,7 +52,8 @@ $answers = S\answers($server, 100, 10);
 gc_collect_cycles();
 echo json_encode($answers), ' ';
 $ok = 0;
-foreach (['/notice' => '~^(instance \d) handles Undefined variable \$undefined~', '/throws' => '~^instance \d has caught a failure$~'] as $path => $pattern) {
+foreach (['/notice' => '~^(instance \d) handles Undefined variable \$undefined~', '/later' => '~^instance \d handles Undefined variable \$undefined$~',
+    '/settings' => '~^(instance \d) \1 GET$~', '/throws' => '~^instance \d has caught a failure$~'] as $path => $pattern) {
     foreach (S\answers($server, 12, 6, $path) as $answer => $count) {
         preg_match($pattern, $answer) ? $ok += $count : print "$answer\n";
     }
@@ -64,6 +69,6 @@ echo json_encode([(array) $wrong, $all, Me::$name]);
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] {"done":100} 24 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]
-with opcache: [0] {"done":100} 24 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]
-with its JIT: [0] {"done":100} 24 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]
+without opcache: [0] {"done":100} 48 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]
+with opcache: [0] {"done":100} 48 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]
+with its JIT: [0] {"done":100} 48 handled, [[],["instance 0 ends","instance 1 ends","instance 2 ends","instance 3 ends"],null]

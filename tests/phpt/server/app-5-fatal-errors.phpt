@@ -46,6 +46,17 @@ foreach (['/throws', '/exits'] as $path) {
 }
 $server->stop();
 
+// One that C code is in the middle of: memory may be damaged.
+$told = false;
+$server = S\application(fn() => function () {
+    $list = [2, 1];
+    $_SERVER['REQUEST_URI'] === '/sorts' && usort($list, fn() => trigger_error('in a sort', E_USER_ERROR));
+    echo 'fine';
+}, 2, [], false, function () use (&$told) { $told = true; });
+echo S\get($server, '/'), ' ', S\status(S\send($server, S\request('GET', '/sorts'))), ' ';
+echo S\refused(fn() => Async\await($GLOBALS['runs'][$server])), ' ', json_encode($told), "\n";
+S\reports($log);
+
 $boots = 0;
 $server = S\application($boot, 3, ['instance_requests' => 4]);
 $answers = S\answers($server, 400, 9);
@@ -63,5 +74,6 @@ boots: 2, the destructor saw 3 requests
 {"2":1}
 /throws: 500, boots: 1
 /exits: 200, boots: 1
+fine 500 Async\Http\ServerException: A request has ended with a fatal error, and the others are answered: start the process again true
 1 2 3 4: 400, boots: about 100
 no leak

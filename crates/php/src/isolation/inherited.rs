@@ -37,6 +37,13 @@ impl ErrorHandling {
         }
     }
 
+    /// Makes it that of the running coroutine.
+    pub fn install(&self) {
+        executor::error_reporting().set(self.error_reporting);
+        executor::user_error_handler_error_reporting().set(self.mask);
+        drop(error_handler().replace(self.handler.clone()));
+    }
+
     /// Runs code with it.
     pub fn during<R>(&self, run: impl FnOnce() -> R) -> R {
         let before = (executor::error_reporting().get(), executor::user_error_handler_error_reporting().get());

@@ -8,7 +8,6 @@
 
 use crate::c::spindle_is_innermost;
 use crate::engine::loading;
-use crate::isolation::instance::Instance;
 use crate::observe::limits;
 use crate::runtime::{preempted, runner, scheduler};
 use crate::settings;
@@ -47,7 +46,6 @@ pub fn forget_servers() {
 /// The process is the child of a fork: coroutines that had given way are not there.
 pub fn forked() {
     preempted::forget();
-    Instance::forked();
 }
 
 /// Returns the time of a slice in milliseconds; 0: there are none.
