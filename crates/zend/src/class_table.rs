@@ -1,13 +1,17 @@
 //! The engine's table of classes, by their lower-case names, and by other keys during their declaration.
 
+use std::ptr::NonNull;
+
 use crate::{Array, Class, Str, Value, array::spindle_table_find, globals::Table, sys};
 
 fn table() -> &'static Array {
     Table::Classes.get()
 }
 
+/// Returns the class of an entry, which may be another name of it (`class_alias()`).
 fn class_in(value: &Value) -> Option<Class> {
-    value.as_pointer().map(|class| Class::of_live(class.as_ptr().cast()))
+    let is_class = matches!(value.type_number(), sys::IS_PTR | sys::IS_ALIAS_PTR);
+    NonNull::new(value.pointer()).filter(|_| is_class).map(|class| Class::of_live(class.as_ptr().cast()))
 }
 
 /// Returns the class with this key.

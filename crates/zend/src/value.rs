@@ -142,7 +142,7 @@ impl Value {
     }
 
     #[inline(always)]
-    fn pointer(&self) -> *mut c_void {
+    pub(crate) fn pointer(&self) -> *mut c_void {
         // SAFETY: any member of the union is as large as a pointer.
         unsafe { self.0.value.ptr }
     }
