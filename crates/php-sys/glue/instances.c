@@ -381,12 +381,6 @@ static void copy_statics(const zend_class_entry *ce, const spindle_instance *to,
 	*target = copies;
 }
 
-/* Returns the flags of a class whose static properties are still to be evaluated. */
-static uint32_t not_evaluated(uint32_t flags)
-{
-	return (flags & ~ZEND_ACC_CONSTANTS_UPDATED) | ZEND_ACC_HAS_AST_STATICS;
-}
-
 static void copy_class(zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
 {
 	zend_function *code;
@@ -401,7 +395,7 @@ static void copy_class(zend_class_entry *ce, const spindle_instance *to, const s
 			zend_class_mutable_data *data = malloc(sizeof(*data));
 
 			*data = *(const zend_class_mutable_data *) *source;
-			data->ce_flags = not_evaluated(data->ce_flags);
+			data->ce_flags = ce->ce_flags; /* the defaults of static properties are still to be evaluated */
 			*target = data;
 		}
 	}
@@ -597,7 +591,8 @@ void spindle_instance_enter(spindle_instance *to)
 	}
 	instances_running = to;
 	for (size_t i = 0; i < unsettled_count; i++) {
-		unsettled[i]->ce_flags = not_evaluated(unsettled[i]->ce_flags);
+		unsettled[i]->ce_flags &= ~ZEND_ACC_CONSTANTS_UPDATED;
+		unsettled[i]->ce_flags |= ZEND_ACC_HAS_AST_STATICS;
 	}
 }
 
@@ -687,7 +682,7 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->mutable_data))) && *place) {
 		zend_class_mutable_data *data = *place;
 
-		data->ce_flags = not_evaluated(data->ce_flags);
+		data->ce_flags = ce->ce_flags;
 		kept[((uintptr_t) ZEND_MAP_PTR(ce->mutable_data) - 1) / sizeof(void *)] = 1;
 	}
 	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
