@@ -6,16 +6,16 @@
 //! not returned, and when it has served as many as it may; then the next one is booted in its place.
 
 use crate::errors::{self, server_error};
+use crate::helpers;
+use crate::life::{self, Life, STEP, wait_while};
 use spindle_php::coroutine::{self, ErrorHandling, Scope, WaitQueue};
-use spindle_php::sapi::{self, Client, Instance, Sapi, Seed};
+use spindle_php::sapi::{self, Instance, Sapi, Seed};
 use spindle_php::slices;
 use spindle_server::Exchange;
 use spindle_zend::{Collected, Object, PhpResult, Thrown, Value, ValueCell, engine, exception};
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::CStr;
-use std::io::Write;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -25,10 +25,6 @@ const APPLICATION: &CStr = c"Async\\Http\\Server::application";
 /// The time in milliseconds after which a boot that has failed is tried again; twice that after the next failure, and so on.
 const FIRST_PAUSE: u64 = 100;
 const LONGEST_PAUSE: u64 = 10_000;
-
-/// How long the coroutines of an instance that ends may take after they were cancelled, in steps of this many milliseconds.
-const STEP: u64 = 10;
-const MOST_STEPS: usize = 500;
 
 /// The largest number of instances of a server.
 pub const MOST_INSTANCES: i64 = 4096;
@@ -77,9 +73,7 @@ pub struct Place {
     number: usize,
     /// The scope of what the server does for its instances.
     server: Scope,
-    /// What each instance begins with.
-    seed: Seed,
-    instance: Cell<Option<Instance>>,
+    life: Life,
     phase: Cell<Phase>,
     /// A request has it.
     is_taken: Cell<bool>,
@@ -91,9 +85,6 @@ pub struct Place {
     /// What the boot has returned.
     handler: ValueCell,
     errors: RefCell<Option<ErrorHandling>>,
-    /// The request of the boot, and the scope of what the boot has spawned.
-    own: RefCell<Option<Rc<Sapi>>>,
-    scope: RefCell<Option<Scope>>,
     changed: WaitQueue,
 }
 
@@ -109,18 +100,32 @@ impl Default for Application {
     }
 }
 
-/// Waits while something is so, for a time that is limited. Returns `false` if the coroutine was cancelled.
-fn wait_while(is_so: impl Fn() -> bool) -> bool {
-    for _ in 0..MOST_STEPS {
-        if !is_so() {
-            return true;
-        }
-        if coroutine::sleep(Duration::from_millis(STEP)).is_err() {
-            drop(exception::take());
-            return false;
-        }
+/// Checks that the settings allow instances.
+///
+/// # Errors
+/// They do not.
+pub fn check_settings() -> Result<(), Thrown> {
+    if engine::setting(c"async.request_statics").is_empty() {
+        return Ok(());
     }
-    true
+    Err(server_error(
+        "async.request_statics is for worker mode: each instance of an application has all static properties for itself",
+    ))
+}
+
+/// Warns of the objects that all instances will share.
+pub fn warn_of_shared_objects() {
+    if let Some(names) = sapi::instance::shared() {
+        let names = names.to_text();
+        let text = format!("All instances share the objects that exist already, in {names}: make them in the boot");
+        engine::warn_here(None, 0, &exception::c_text(&text));
+    }
+}
+
+/// Throws that there cannot be one more instance.
+#[cold]
+pub fn too_many() -> Thrown {
+    server_error("There are too many instances in this process")
 }
 
 /// What the coroutine is given that takes a place out of its phase. If its body never ran, the place gets into another one.
@@ -170,23 +175,15 @@ impl Application {
     /// There cannot be that many instances, a boot cannot be spawned, or none of those has succeeded that were to be made first.
     pub fn begin(&self, owner: &Rc<dyn Owner>) -> Result<(), Thrown> {
         slices::server_began();
-        if !engine::setting(c"async.request_statics").is_empty() {
-            return Err(server_error(
-                "async.request_statics is for worker mode: each instance of an application has all static properties for itself",
-            ));
-        }
-        if let Some(names) = sapi::instance::shared().filter(|_| self.instances.get() > 1) {
-            let text = format!(
-                "All instances share the objects that exist already, in {}: make them in the boot",
-                names.to_text()
-            );
-            engine::warn_here(None, 0, &exception::c_text(&text));
+        check_settings()?;
+        if self.instances.get() > 1 {
+            warn_of_shared_objects();
         }
         let (seed, scope) = (Seed::of_script(), Scope::new(errors::report)?);
         let places: Option<Vec<Rc<Place>>> = (0..self.instances.get())
             .map(|number| Some(Rc::new(Place::new(number, &scope, seed, Instance::new(seed)?))))
             .collect();
-        self.places.replace(places.ok_or_else(|| server_error("There are too many instances in this process"))?);
+        self.places.replace(places.ok_or_else(too_many)?);
         if self.is_eager.get() {
             let places = self.places.borrow().clone();
             places.iter().try_for_each(|place| place.boot(&self.boot, owner))?;
@@ -208,7 +205,7 @@ impl Application {
         let places = self.places.take();
         for place in &places {
             if place.phase.get() == Phase::Booting {
-                place.cancel_coroutines();
+                place.life.cancel_coroutines();
             } else {
                 place.end(owner);
             }
@@ -261,8 +258,7 @@ impl Place {
         Place {
             number,
             server: server.clone(),
-            seed,
-            instance: Cell::new(Some(instance)),
+            life: Life::new(seed, instance),
             phase: Cell::new(Phase::Empty),
             is_taken: Cell::new(false),
             served: Cell::new(0),
@@ -270,15 +266,13 @@ impl Place {
             failures: Cell::new(0),
             handler: ValueCell::new(),
             errors: RefCell::new(None),
-            own: RefCell::new(None),
-            scope: RefCell::new(None),
             changed: WaitQueue::new(),
         }
     }
 
     /// Returns the instance, and the request of its boot.
     pub fn belongs_to(&self) -> (Option<Instance>, Option<Rc<Sapi>>) {
-        (self.instance.get(), self.own.borrow().clone())
+        (self.life.instance(), self.life.request())
     }
 
     /// Boots the instance, unless that was done, or has failed just now.
@@ -291,20 +285,24 @@ impl Place {
             Phase::Failed(until) if coroutine::now() >= until => {}
             _ => return Ok(()),
         }
-        let Some(instance) = self.instance.get() else { return Ok(()) };
         let failures = Rc::downgrade(owner);
         let scope =
             self.server.below(move |failure| failures.upgrade().into_iter().for_each(|owner| owner.failed(failure)))?;
-        instance.begin();
-        let own = Sapi::new(Some(instance), None, |_| Box::new(Boot { owner: Rc::downgrade(owner) }));
+        let of_client = Rc::downgrade(owner);
+        let own = self.life.begin(
+            scope.clone(),
+            life::Script {
+                dies: Box::new(move || of_client.upgrade().into_iter().for_each(|owner| owner.is_damaged())),
+                exits: Box::new(|| {}),
+            },
+        );
+        let Some(own) = own else { return Ok(()) };
         let turn = Turn::of(self, Phase::Empty);
         let (boot, of_boot, of_place) = (boot.get(), Rc::downgrade(&own), Rc::downgrade(owner));
         self.phase.set(Phase::Booting);
         self.served.set(0);
         self.is_broken.set(false);
-        self.own.replace(Some(Rc::clone(&own)));
         let booting = scope.spawn_in_request(own, move || turn.comes().boots(&boot, &of_boot, &of_place));
-        self.scope.replace(Some(scope));
         booting.inspect_err(|_| self.phase.set(Phase::Empty))?.runs_as(APPLICATION);
         Ok(())
     }
@@ -340,7 +338,8 @@ impl Place {
     /// Calls the boot. Returns `true` if it has returned a handler; otherwise it was said why there is none.
     fn call_boot(&self, boot: &Value, owner: &Weak<dyn Owner>) -> bool {
         let number = Value::from(i64::try_from(self.number).unwrap_or(i64::MAX));
-        let wrong = match coroutine::call(boot, &mut [number]) {
+        let handler = coroutine::call(boot, &mut [number]);
+        let wrong = match handler.and_then(|handler| helpers::call("handler", &mut [handler])) {
             Ok(handler) if engine::is_callable(&handler) => {
                 self.handler.set(handler);
                 self.errors.replace(Some(ErrorHandling::capture()));
@@ -412,7 +411,7 @@ impl Place {
     /// Ends the instance in the request of its boot, by a coroutine of its own. Then the place is in this phase.
     fn begin_to_end(self: &Rc<Place>, owner: &Rc<dyn Owner>, then: Phase) {
         self.phase.set(then);
-        let Some(own) = self.own.borrow().clone() else { return };
+        let Some(own) = self.life.request() else { return };
         self.phase.set(Phase::Ending);
         let (turn, owner) = (Turn::of(self, then), Rc::downgrade(owner));
         // In a scope that does not end with the instance.
@@ -435,84 +434,21 @@ impl Place {
         }
     }
 
-    /// Cancels the coroutines that the boot has spawned, and those of requests that are still there.
-    fn cancel_coroutines(&self) {
-        let scope = self.scope.borrow().clone();
-        if let Some(scope) = scope {
-            scope.cancel(&coroutine::new_cancellation("The instance of the application ends"));
-        }
-    }
-
     /// Ends what the instance, which is the running one, has, and empties it.
     fn clear(&self, owner: &Weak<dyn Owner>) {
         // The request that has waited for the boot is answered before.
         wait_while(|| self.is_taken.get());
-        self.cancel_coroutines();
-        drop(self.scope.take());
-        // They must not see the instance that follows.
-        let others = || self.own.borrow().as_ref().map_or(0, Rc::strong_count) > 2;
-        wait_while(others);
-        let is_left = others();
-        let is_sound = Cell::new(true);
-        let step = |step: &dyn Fn()| {
-            is_sound.set(sapi::survive(step) && is_sound.get());
-            drop(exception::take());
-        };
-        step(&sapi::end::call_shutdown_functions);
-        step(&sapi::end::close_session);
-        step(&sapi::end::end_buffers);
-        self.handler.set(Value::UNDEF);
-        drop(self.errors.take());
-        if !is_left {
-            step(&Instance::call_destructors);
-            step(&sapi::end::release);
-            step(&Instance::empty);
-        }
-        if is_left || !is_sound.get() {
-            self.instance.set(Instance::new(self.seed)); // nothing else uses this one again
-        }
-        if !is_sound.get()
-            && let Some(owner) = owner.upgrade()
-        {
+        let is_sound = self.life.end(|| {
+            self.handler.set(Value::UNDEF);
+            drop(self.errors.take());
+        });
+        if !is_sound && let Some(owner) = owner.upgrade() {
             owner.is_damaged();
         }
-        drop(self.own.take());
     }
 
     /// Returns the scope for the coroutines of the instance.
     pub fn scope(&self) -> Option<Scope> {
-        self.scope.borrow().clone()
-    }
-}
-
-/// The client of a boot: it prints where the script does.
-struct Boot {
-    owner: Weak<dyn Owner>,
-}
-
-impl Client for Boot {
-    fn write(&self, bytes: &[u8]) {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(bytes).and_then(|()| out.flush()); // as the script's own output
-    }
-
-    fn flush(&self) {}
-
-    fn send_headers(&self, _: i32, _: &[Vec<u8>]) {}
-
-    fn read(&self, _: &mut [u8]) -> usize {
-        0
-    }
-
-    fn exits(&self) {}
-
-    fn dies(&self) {
-        if !sapi::fatal_error_was_asked_for() {
-            self.owner.upgrade().into_iter().for_each(|owner| owner.is_damaged());
-        }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        self.life.scope()
     }
 }

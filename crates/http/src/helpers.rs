@@ -62,6 +62,21 @@ const SOURCE: &str = r##"[
             $text = \substr($text, $count);
         }
     },
+    'alone' => static function (callable $body): mixed {
+        $scope = \Async\BoundedScope::inherit();
+        $result = \Async\await($scope->spawn($body));
+        \Async\await($scope);
+        return $result;
+    },
+    'handler' => static function (mixed $handler): mixed {
+        if (!$handler instanceof \Psr\Http\Server\RequestHandlerInterface) {
+            return $handler;
+        }
+        if (!\class_exists(\Spindle\Psr15\Handler::class)) {
+            throw new \Async\Http\ServerException('The boot has returned a PSR-15 handler, which needs the package spindle/psr15');
+        }
+        return new \Spindle\Psr15\Handler($handler);
+    },
     'messages' => static function (object $socket): \Generator {
         while (($message = $socket->receive()) !== null) {
             yield $message;

@@ -13,6 +13,7 @@ mod form;
 mod handling;
 mod headers;
 mod helpers;
+mod life;
 mod limits;
 mod log;
 mod options;
@@ -22,6 +23,7 @@ mod response;
 mod run;
 mod server;
 mod server_variables;
+mod spawn_instance;
 mod state;
 mod tls;
 mod upload;
@@ -40,6 +42,7 @@ pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register)
 function_table! {
     static FUNCTIONS = {
         c"Async\\Http\\currentRequest"() -> Type::class(c"Async\\Http\\Request").or_null() => |_| Ok(request::current());
+        c"Async\\spawnInstance"(body: Type::CALLABLE) -> Type::class(c"Async\\Coroutine") => spawn_instance::spawn_instance;
         c"Async\\Http\\finish"() -> Type::BOOL => |_| Ok(worker::finish().into());
     }
 }
@@ -58,6 +61,7 @@ fn register() {
 fn request_ends() {
     state::close_all();
     worker::process_request_ends();
+    spawn_instance::process_request_ends();
     sapi::instance::end_all();
     slices::forget_servers();
     limits::process_request_ends();

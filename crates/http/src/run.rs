@@ -57,7 +57,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     }
     limits::unwatch();
     if is_worker {
-        worker::server_stopped();
+        worker::requests_end();
     }
     ended?;
     if inner.is_poisoned.get() {

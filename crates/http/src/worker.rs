@@ -72,7 +72,7 @@ struct Texts {
     authorization: Option<usize>,
 }
 
-/// How many servers in worker mode run.
+/// How many servers in worker mode run, and instances without one.
 static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
 
 /// Whether [`FUNCTIONS_OF_FPM`] exist.
@@ -83,13 +83,7 @@ static HAS_FUNCTIONS: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 /// # Errors
 /// A setting names something that does not exist.
 pub fn server_started() -> Result<(), Thrown> {
-    if SERVERS.get() == 0
-        && let Err(why) = sapi::prepare()
-    {
-        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { server_error(&why) });
-    }
-    SERVERS.set(SERVERS.get() + 1);
-    sapi::watch_errors(true);
+    requests_begin()?;
     // Compiled code that calls them may be shared with other requests of a process, but not with those of the command line.
     if engine::sapi_name() == c"cli" && !HAS_FUNCTIONS.replace(true) {
         make_functions(FUNCTIONS_OF_FPM);
@@ -97,9 +91,24 @@ pub fn server_started() -> Result<(), Thrown> {
     Ok(())
 }
 
-/// Such a server has ended.
-pub fn server_stopped() {
-    SERVERS.set(SERVERS.get() - 1);
+/// From now on coroutines may have a native PHP request of their own.
+///
+/// # Errors
+/// A setting names something that does not exist.
+pub fn requests_begin() -> Result<(), Thrown> {
+    if SERVERS.get() == 0
+        && let Err(why) = sapi::prepare()
+    {
+        return Err(if exception::is_in_flight() { Thrown::is_in_flight() } else { server_error(&why) });
+    }
+    SERVERS.set(SERVERS.get() + 1);
+    sapi::watch_errors(true);
+    Ok(())
+}
+
+/// What has made this possible has ended: a server, or an instance. It may outlive PHP's request.
+pub fn requests_end() {
+    SERVERS.set(SERVERS.get().saturating_sub(1));
     sapi::watch_errors(SERVERS.get() > 0);
 }
 

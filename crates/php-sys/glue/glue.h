@@ -317,6 +317,9 @@ void spindle_functions_remove(void);
 typedef struct spindle_instance spindle_instance;
 /* Remembers the statics and global variables of the script, with which instances begin. To be called while no instance runs. */
 spindle_instance *spindle_instances_prepare(void);
+/* Prepares the closures that a value leads to, which the script has made since, so that instances can call them. To be called while no
+ * instance runs. */
+void spindle_instances_remember(zval *value);
 /* Returns the names of the static properties with objects that all instances would share; NULL: there are none. */
 zend_string *spindle_instances_shared(void);
 /* Returns an instance that is empty. The script has the number 0, and each instance another one. */

@@ -28,14 +28,13 @@ static uint32_t classes_before, functions_before;
 /* The process that has them. */
 static pid_t process;
 
-/* The closures that were made before the first instance, which all may call. Code takes it for granted that a closure has a pointer to
- * its cache, so the pointers are exchanged. */
+/* The closures of the script that all instances may call. Code takes it for granted that a closure has a pointer to its cache, so the
+ * pointers are exchanged. */
 static zend_object **closures;
 static size_t closure_count;
 
-/* The caches of the functions and closures that these, and the code that ran then, define: an offset and a size in bytes. */
-static struct { uintptr_t offset; size_t size; } *definitions;
-static size_t definition_count;
+/* The caches of the functions and closures that these, and the code that ran then, define: their sizes in bytes by their offsets. */
+static HashTable definitions;
 
 static void **base_of(const spindle_instance *of)
 {
@@ -105,10 +104,11 @@ static void give_offsets_to_definitions(const zend_op_array *code)
 	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
 		zend_op_array *one = code->dynamic_func_defs[i];
 
+		zval size;
+
 		give_offsets_to_one(one);
-		definitions = realloc(definitions, (definition_count + 1) * sizeof(*definitions));
-		definitions[definition_count].offset = (uintptr_t) ZEND_MAP_PTR(one->run_time_cache);
-		definitions[definition_count++].size = one->cache_size;
+		ZVAL_LONG(&size, one->cache_size);
+		zend_hash_index_update(&definitions, (zend_ulong) ZEND_MAP_PTR(one->run_time_cache), &size);
 		give_offsets_to_definitions(one);
 	}
 }
@@ -257,27 +257,93 @@ static bool is_remembered(const zend_object *closure)
 	return false;
 }
 
+static void remember_closure(zend_object *one)
+{
+	const zend_op_array *code = code_of(one);
+
+	if (code->type != ZEND_USER_FUNCTION) {
+		return;
+	}
+	give_offsets_to_definitions(code);
+	if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && !is_remembered(one)) {
+		GC_ADDREF(one);
+		closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
+		closures[closure_count++] = one;
+	}
+}
+
 /* Remembers the closures that exist. (Others are called by the instance that has made them.) */
 static void remember_closures(void)
 {
 	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
-		const zend_op_array *code;
 
-		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || !instance_objects_of_script(i)) {
-			continue;
-		}
-		code = (const zend_op_array *) zend_get_closure_method_def(one);
-		if (code->type != ZEND_USER_FUNCTION) {
-			continue;
-		}
-		give_offsets_to_definitions(code);
-		if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && !is_remembered(one)) {
-			GC_ADDREF(one);
-			closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
-			closures[closure_count++] = one;
+		if (IS_OBJ_VALID(one) && one->ce == zend_ce_closure && instance_objects_of_script(i)) {
+			remember_closure(one);
 		}
 	}
+}
+
+/* Remembers the closures that a value leads to. */
+static void remember_reachable(zval *value, HashTable *seen)
+{
+	ZVAL_DEREF(value);
+	if (Z_TYPE_P(value) == IS_ARRAY && !(GC_FLAGS(Z_ARR_P(value)) & GC_IMMUTABLE)) {
+		zval *one;
+
+		if (zend_hash_index_add_empty_element(seen, (zend_ulong) (uintptr_t) Z_ARR_P(value) >> 3)) {
+			ZEND_HASH_FOREACH_VAL_IND(Z_ARRVAL_P(value), one) {
+				remember_reachable(one, seen);
+			} ZEND_HASH_FOREACH_END();
+		}
+	} else if (Z_TYPE_P(value) == IS_OBJECT && zend_hash_index_add_empty_element(seen, (zend_ulong) (uintptr_t) Z_OBJ_P(value) >> 3)) {
+		zend_object *object = Z_OBJ_P(value);
+		zval *values, others;
+		int count;
+
+		if (object->ce == zend_ce_closure) {
+			remember_closure(object);
+		}
+		ZVAL_UNDEF(&others);
+		if (object->handlers->get_gc) {
+			HashTable *table = object->handlers->get_gc(object, &values, &count);
+			zval *copies = safe_emalloc(count, sizeof(zval), 0); /* the next object may use the same room */
+
+			memcpy(copies, values, count * sizeof(zval));
+			for (int i = 0; i < count; i++) {
+				remember_reachable(&copies[i], seen);
+			}
+			efree(copies);
+			if (table) {
+				ZVAL_ARR(&others, table);
+				remember_reachable(&others, seen);
+			}
+		}
+	}
+}
+
+/* Forgets the closures that nothing else holds any more. */
+static void forget_unused_closures(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < closure_count; i++) {
+		if (GC_REFCOUNT(closures[i]) > 1) {
+			for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
+				one->closure_caches[kept] = one->closure_caches[i];
+			}
+			closures[kept++] = closures[i];
+			continue;
+		}
+		for (spindle_instance *one = instances_first; one; one = one->next) {
+			free(one->closure_caches[i]);
+		}
+		OBJ_RELEASE(closures[i]);
+	}
+	for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
+		one->closure_count = kept;
+	}
+	closure_count = kept;
 }
 
 static void forget_closures(void)
@@ -509,26 +575,44 @@ zend_string *spindle_instances_shared(void)
 	return names.s;
 }
 
-spindle_instance *spindle_instances_prepare(void)
+/* Prepares what all instances can call from now on. */
+static void share_code(void)
 {
-	spindle_instance *seed;
-
-	if (!instances_first) {
-		classes_before = functions_before = 0;
-		instance_objects_begin();
-	}
-	process = getpid();
-	instance_autoloaders_begin();
-	remember_closures();
 	give_offsets_to_frames();
 	give_offsets();
 	make_closure_caches(&instances_script);
 	for (spindle_instance *one = instances_first; one; one = one->next) {
 		make_closure_caches(one);
 	}
+}
+
+spindle_instance *spindle_instances_prepare(void)
+{
+	spindle_instance *seed;
+
+	if (!instances_first) {
+		classes_before = functions_before = 0;
+		zend_hash_init(&definitions, 8, NULL, NULL, 1);
+		instance_objects_begin();
+	}
+	process = getpid();
+	instance_autoloaders_begin();
+	remember_closures();
+	share_code();
 	seed = make(0);
 	begin(seed, &instances_script);
 	return seed;
+}
+
+void spindle_instances_remember(zval *value)
+{
+	HashTable seen;
+
+	forget_unused_closures();
+	zend_hash_init(&seen, 8, NULL, NULL, 0);
+	remember_reachable(value, &seen);
+	zend_hash_destroy(&seen);
+	share_code();
 }
 
 spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)
@@ -705,6 +789,8 @@ static void end_table(void)
 	void **entries = (void **) CG(map_ptr_real_base) + STATIC_ENTRIES;
 	zend_class_entry *ce;
 	zend_function *code;
+	zend_ulong offset;
+	zval *size;
 
 	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
 		end_class(kept, ce);
@@ -712,9 +798,9 @@ static void end_table(void)
 	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
 		end_code(kept, code);
 	} ZEND_HASH_FOREACH_END();
-	for (size_t i = 0; i < definition_count; i++) {
-		end_cache(kept, (const void *) definitions[i].offset, definitions[i].size);
-	}
+	ZEND_HASH_FOREACH_NUM_KEY_VAL(&definitions, offset, size) {
+		end_cache(kept, (const void *) offset, Z_LVAL_P(size));
+	} ZEND_HASH_FOREACH_END();
 	for (size_t i = 0; i < closure_count; i++) {
 		memset(ZEND_MAP_PTR(code_of(closures[i])->run_time_cache), 0, code_of(closures[i])->cache_size);
 	}
@@ -803,12 +889,11 @@ void spindle_instances_end(void)
 	instance_objects_end();
 	forget_closures();
 	free(instances_script.closure_caches);
-	free(definitions);
+	zend_hash_destroy(&definitions);
 	free(unsettled);
 	free(unlinked);
 	instances_script.closure_caches = NULL;
-	definitions = NULL;
 	unsettled = NULL;
 	unlinked = NULL;
-	instances_script.closure_count = definition_count = unsettled_count = unlinked_count = own_entries = 0;
+	instances_script.closure_count = unsettled_count = unlinked_count = own_entries = 0;
 }

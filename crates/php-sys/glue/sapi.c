@@ -274,6 +274,16 @@ static void leave_function(zend_execute_data *frame)
 	EG(current_execute_data) = frame->prev_execute_data;
 }
 
+/* Returns a string that lasts as long as the process. */
+static zend_string *permanent(const char *text, size_t length)
+{
+	zend_string *string = zend_string_init(text, length, true);
+
+	GC_MAKE_PERSISTENT_LOCAL(string);
+	zend_string_hash_val(string);
+	return string;
+}
+
 bool spindle_sapi_prepare(void)
 {
 	session_module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
@@ -281,8 +291,8 @@ bool spindle_sapi_prepare(void)
 		return false;
 	}
 	process = getpid();
-	request_time = spindle_string_intern(ZEND_STRL("REQUEST_TIME"));
-	request_time_float = spindle_string_intern(ZEND_STRL("REQUEST_TIME_FLOAT"));
+	request_time = request_time ? request_time : permanent(ZEND_STRL("REQUEST_TIME"));
+	request_time_float = request_time_float ? request_time_float : permanent(ZEND_STRL("REQUEST_TIME_FLOAT"));
 	static const char *const all[SUPERGLOBALS] = {"_GET", "_POST", "_COOKIE", "_SERVER", "_ENV", "_FILES", "_REQUEST", "_SESSION"};
 
 	for (int i = 0; i < SUPERGLOBALS; i++) {
@@ -292,8 +302,7 @@ bool spindle_sapi_prepare(void)
 			if (global && ZSTR_IS_INTERNED(global->name)) {
 				names[i] = global->name; /* the engine's own, which the tables have as their key */
 			} else {
-				names[i] = zend_string_init(all[i], strlen(all[i]), true);
-				GC_MAKE_PERSISTENT_LOCAL(names[i]);
+				names[i] = permanent(all[i], strlen(all[i]));
 			}
 			zend_string_hash_val(names[i]);
 		}
@@ -302,8 +311,7 @@ bool spindle_sapi_prepare(void)
 		zend_is_auto_global(names[i]);
 	}
 	if (!function.function_name) {
-		function.function_name = zend_string_init(ZEND_STRL("Async\\Http\\Server::run"), true);
-		GC_MAKE_PERSISTENT_LOCAL(function.function_name);
+		function.function_name = permanent(ZEND_STRL("Async\\Http\\Server::run"));
 	}
 	if (sapi_module.input_filter != php_default_input_filter) {
 		input_filter = sapi_module.input_filter;

@@ -484,3 +484,21 @@ namespace Async\Http {
      */
     function finish(): bool {}
 }
+
+namespace Async {
+    /**
+     * Calls $body in a new instance, and returns the coroutine: its result is what $body returns, and its failure what $body throws. An
+     * instance has all static and global variables for itself, as in application mode: they begin as they were when the first one was
+     * made. So workers of a queue can be many in one process, each with an application of its own. See docs/application-mode.md.
+     *
+     * The instance ends, with its shutdown functions and destructors, when $body and the coroutines that it has spawned have ended. `exit` ends
+     * it; the result is null then. Cancelling the coroutine cancels those of the instance. $body and what it leads to are
+     * shared with the caller, and the result is.
+     *
+     * @template R
+     * @param callable(): R $body
+     * @return Coroutine<R>
+     * @throws AsyncException if called in an instance or in a request
+     */
+    function spawnInstance(callable $body): Coroutine {}
+}

@@ -64,6 +64,7 @@ function Async\protect(Closure $critical): mixed
 function Async\select(array $operations, ?Async\Awaitable $cancellation = null): array
 function Async\signal(int $signo): Async\Awaitable
 function Async\spawn(callable $task, mixed ...$args): Async\Coroutine
+function Async\spawnInstance(callable $body): Async\Coroutine
 function Async\suspend(): void
 function Async\timeout(int $ms): Async\Timeout
 function Async\trySelect(array $operations): ?array

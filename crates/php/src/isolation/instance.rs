@@ -4,7 +4,7 @@
 
 use crate::c;
 use spindle_php_sys as sys;
-use spindle_zend::{Owned, PhpStatic, Str};
+use spindle_zend::{Owned, PhpStatic, Str, Value};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -24,6 +24,12 @@ impl Seed {
     pub fn of_script() -> Seed {
         HAS_SOME.set(true);
         Seed(c::spindle_instances_prepare())
+    }
+
+    /// Prepares the closures that a value leads to, which the script has made since, so that instances can call them. To be called in
+    /// its coroutine.
+    pub fn remember_closures(self, of: &Value) {
+        c::spindle_instances_remember(of);
     }
 }
 
