@@ -96,6 +96,8 @@ fn main() {
         "glue/request_end.c",
         "glue/sapi.c",
         "glue/streams.c",
+        "glue/surroundings.c",
+        "glue/surroundings.h",
         "glue/syntax.c",
         "glue/glue.h",
         "glue/spindle_arginfo.h",
@@ -119,6 +121,7 @@ fn main() {
         .file("glue/request_end.c")
         .file("glue/sapi.c")
         .file("glue/streams.c")
+        .file("glue/surroundings.c")
         .file("glue/syntax.c")
         .opt_level(2)
         .warnings(true)

@@ -1,6 +1,7 @@
 /* Native PHP requests in coroutines: the state that the engine keeps for the one request of a process is put aside while the
  * coroutines of another request run. See isolation/sapi.rs. */
 #include "glue.h"
+#include "surroundings.h"
 
 #include "SAPI.h"
 #include "ext/standard/basic_functions.h"
@@ -88,8 +89,13 @@ static const uint8_t places_tracked[TRACKED] = {
 
 /* The settings that are each request's own. Frameworks empty default_mimetype to send a response without a type, or with one of their
  * own; and libraries call set_time_limit(). */
-enum { TYPE, TIME, SETTINGS };
-static const char *const setting_names[SETTINGS] = {[TYPE] = "default_mimetype", [TIME] = "max_execution_time"};
+enum { TYPE, TIME, ERRORS, ZONE, SETTINGS };
+static const char *const setting_names[SETTINGS] = {
+	[TYPE] = "default_mimetype",
+	[TIME] = "max_execution_time",
+	[ERRORS] = "display_errors",
+	[ZONE] = "date.timezone",
+};
 static zend_ini_entry *settings[SETTINGS];
 
 struct spindle_sapi {
@@ -110,6 +116,7 @@ struct spindle_sapi {
 		zend_string *value, *orig_value; /* references of this request; NULL in the process's own while that runs */
 		uint8_t modified, orig_modifiable;
 	} settings[SETTINGS];
+	spindle_surroundings surroundings;
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
@@ -327,6 +334,7 @@ bool spindle_sapi_prepare(void)
 	for (int i = 0; i < SETTINGS; i++) {
 		settings[i] = zend_hash_str_find_ptr(EG(ini_directives), setting_names[i], strlen(setting_names[i]));
 	}
+	spindle_surroundings_prepare(&own.surroundings);
 	zend_module_entry *zlib = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("zlib"));
 	if (zlib && zlib->globals_size == sizeof(struct zlib_globals)) {
 		compression_coding = &((struct zlib_globals *) zlib->globals_ptr)->compression_coding;
@@ -393,7 +401,7 @@ static int spare_count;
 
 spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 {
-	spindle_sapi *this = spare;
+	spindle_sapi *this = spare, *present = running ? running : &own;
 
 	if (this) {
 		spare = this->next;
@@ -410,9 +418,13 @@ spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 	}
 	/* As the process has it; the request has not changed it. */
 	for (int i = 0; i < SETTINGS; i++) {
-		zend_string *value = running == NULL || running == &own ? settings[i]->value : own.settings[i].value;
+		zend_string *value = present == &own ? settings[i]->value : own.settings[i].value;
 		this->settings[i].value = value ? zend_string_copy(value) : NULL;
 	}
+	if (present == &own) {
+		spindle_surroundings_save(&own.surroundings);
+	}
+	spindle_surroundings_begin(&this->surroundings, &own.surroundings);
 	this->process = process;
 	this->instance = instance;
 	this->base = base;
@@ -537,6 +549,7 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 		switch_setting(i, from, to);
 	}
 	SG(default_mimetype) = settings[TYPE]->value ? ZSTR_VAL(settings[TYPE]->value) : NULL;
+	spindle_surroundings_switch(&from->surroundings, &to->surroundings, settings[ZONE]->value);
 	if (session_module) {
 		switch_sid(from, to);
 	}
@@ -632,6 +645,24 @@ void spindle_sapi_boot_ended(void)
 	} ZEND_HASH_FOREACH_END();
 }
 
+/* Lets the running request, which has changed nothing yet, begin with what the boot of its instance has left. */
+static void begin_after_boot(spindle_sapi *boot)
+{
+	spindle_surroundings unused = running->surroundings;
+
+	for (int i = ERRORS; i < SETTINGS; i++) {
+		zend_string *before = settings[i]->value;
+
+		settings[i]->value = boot->settings[i].value ? zend_string_copy(boot->settings[i].value) : NULL;
+		if (before) {
+			zend_string_release(before);
+		}
+	}
+	spindle_surroundings_begin(&running->surroundings, &boot->surroundings);
+	spindle_surroundings_switch(&unused, &running->surroundings, settings[ZONE]->value);
+	spindle_surroundings_end(&unused);
+}
+
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer)
 {
 	spindle_sapi *base = running->base ? running->base : &own;
@@ -645,6 +676,9 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 		server = &of_process;
 	} else {
 		ZVAL_UNDEF(&of_process);
+	}
+	if (running->base) {
+		begin_after_boot(running->base);
 	}
 	enter_function(&frame);
 	PG(during_request_startup) = true;
@@ -872,6 +906,7 @@ void spindle_sapi_abandon(void)
 {
 	HashTable *present = SG(rfc1867_uploaded_files);
 
+	spindle_surroundings_forget(&own.surroundings);
 	for (spindle_sapi *one = last; one; one = one->previous) {
 		/* A child process must not remove what its parent still uses. */
 		if (one != running && one->rfc1867_uploaded_files && one->process == getpid()) {
@@ -898,6 +933,7 @@ void spindle_sapi_free(spindle_sapi *this)
 			zend_string_release(this->settings[i].value);
 		}
 	}
+	spindle_surroundings_end(&this->surroundings);
 	free(this->statics);
 	if (spare_count < MOST_SPARE) {
 		this->next = spare;

@@ -1,0 +1,198 @@
+/* What code of a request changes of its process, and others would see: time zone, locale, working directory, the encoding of mbstring, and
+ * whether errors are displayed. Each request begins with what the boot of its instance has left, or the process has. They are exchanged in a
+ * switch between requests, and only where the two differ that costs more than a few moves. */
+#include "glue.h"
+#include "surroundings.h"
+
+#include "ext/date/php_date.h"
+#include "ext/standard/basic_functions.h"
+#include "php_globals.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <unistd.h>
+
+/* What begins the globals of ext/mbstring, whose header says less than how a module was built. */
+static struct {
+	const char *internal_encoding_name;
+	const void *internal_encoding;
+	const struct {
+		int number;
+		const char *name;
+	} *current_internal_encoding;
+} *mbstring;
+
+static zend_date_globals *date;
+
+/* The locale that code has not changed. */
+static char *first_locale;
+
+/* The working directory of those that have not changed it; -1: nobody has. And whose the present one is. */
+static int first_directory = -1;
+static spindle_surroundings *running;
+static zif_handler other_chdir;
+
+static void find_globals(void)
+{
+	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("date"));
+	zval name, encoding;
+
+	date = module && module->globals_size == sizeof(*date) ? module->globals_ptr : NULL;
+	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("mbstring"));
+	mbstring = module && module->globals_size >= sizeof(*mbstring) ? module->globals_ptr : NULL;
+	if (mbstring) {
+		/* It is where it is expected if it is the one that the function returns. */
+		ZVAL_STR(&name, spindle_string_intern(ZEND_STRL("mb_internal_encoding")));
+		if (call_user_function(NULL, NULL, &name, &encoding, 0, NULL) != SUCCESS || Z_TYPE(encoding) != IS_STRING
+				|| strcmp(Z_STRVAL(encoding), mbstring->current_internal_encoding->name) != 0) {
+			mbstring = NULL;
+		}
+		zval_ptr_dtor(&encoding);
+		zval_ptr_dtor(&name);
+	}
+}
+
+static int present_directory(void)
+{
+	return open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static ZEND_FUNCTION(chdir_of_request)
+{
+	if (first_directory == -1) {
+		first_directory = present_directory();
+	}
+	other_chdir(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (Z_TYPE_P(return_value) == IS_TRUE) {
+		int before = running->directory;
+
+		running->directory = present_directory();
+		if (before != -1) {
+			close(before);
+		}
+	}
+}
+
+static zend_internal_function *chdir_function(void)
+{
+	zend_function *function = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("chdir"));
+
+	return function && function->type == ZEND_INTERNAL_FUNCTION ? &function->internal_function : NULL;
+}
+
+void spindle_surroundings_prepare(spindle_surroundings *process)
+{
+	zend_internal_function *function = chdir_function();
+
+	if (running) {
+		return;
+	}
+	find_globals();
+	running = process;
+	process->directory = -1;
+	first_locale = strdup(setlocale(LC_ALL, NULL));
+	if (function) {
+		other_chdir = function->handler;
+		function->handler = ZEND_FN(chdir_of_request);
+	}
+}
+
+void spindle_surroundings_forget(spindle_surroundings *process)
+{
+	zend_internal_function *function = chdir_function();
+
+	if (!running) {
+		return;
+	}
+	if (function && function->handler == ZEND_FN(chdir_of_request)) {
+		function->handler = other_chdir;
+	}
+	free(first_locale);
+	free(process->locale);
+	process->locale = first_locale = NULL;
+	for (int i = 0; i < 2; i++) {
+		int *one = i ? &process->directory : &first_directory;
+
+		if (*one != -1) {
+			close(*one);
+			*one = -1;
+		}
+	}
+	running = NULL;
+}
+
+void spindle_surroundings_save(spindle_surroundings *to)
+{
+	to->display_errors = PG(display_errors);
+	to->timezone = date ? date->timezone : NULL;
+	to->encoding = mbstring ? mbstring->current_internal_encoding : NULL;
+	if (UNEXPECTED(BG(locale_changed))) {
+		const char *locale = setlocale(LC_ALL, NULL);
+
+		if (!to->locale || strcmp(to->locale, locale) != 0) {
+			free(to->locale);
+			to->locale = strdup(locale);
+		}
+	}
+	to->is_locale_changed = BG(locale_changed);
+	to->ctype = BG(ctype_string);
+}
+
+void spindle_surroundings_begin(spindle_surroundings *this, const spindle_surroundings *base)
+{
+	*this = *base;
+	this->timezone = base->timezone ? estrdup(base->timezone) : NULL;
+	this->locale = base->locale ? strdup(base->locale) : NULL;
+	this->ctype = base->ctype ? zend_string_copy(base->ctype) : NULL;
+	this->directory = base->directory == -1 ? -1 : fcntl(base->directory, F_DUPFD_CLOEXEC, 3);
+}
+
+static const char *locale_of(const spindle_surroundings *of)
+{
+	return of->locale ? of->locale : first_locale;
+}
+
+static int directory_of(const spindle_surroundings *of)
+{
+	return of->directory == -1 ? first_directory : of->directory;
+}
+
+void spindle_surroundings_switch(spindle_surroundings *from, spindle_surroundings *to, const zend_string *zone)
+{
+	spindle_surroundings_save(from);
+	PG(display_errors) = to->display_errors;
+	if (EXPECTED(date)) {
+		date->timezone = to->timezone;
+		date->default_timezone = zone ? (char *) ZSTR_VAL(zone) : NULL;
+	}
+	if (mbstring) {
+		mbstring->current_internal_encoding = to->encoding;
+	}
+	if (UNEXPECTED(!running)) {
+		return; /* PHP's request has ended */
+	}
+	if (UNEXPECTED(from->is_locale_changed || to->is_locale_changed) && strcmp(locale_of(from), locale_of(to)) != 0) {
+		setlocale(LC_ALL, locale_of(to));
+		zend_update_current_locale();
+	}
+	BG(locale_changed) = to->is_locale_changed;
+	BG(ctype_string) = to->ctype;
+	if (UNEXPECTED(directory_of(from) != directory_of(to)) && fchdir(directory_of(to)) != 0) {
+		zend_error_noreturn(E_CORE_ERROR, "Spindle cannot return to the working directory of a request: %s", strerror(errno));
+	}
+	running = to;
+}
+
+void spindle_surroundings_end(spindle_surroundings *this)
+{
+	if (this->timezone) {
+		efree(this->timezone);
+	}
+	free(this->locale);
+	if (this->ctype) {
+		zend_string_release(this->ctype);
+	}
+	if (this->directory != -1) {
+		close(this->directory);
+	}
+}
