@@ -21,10 +21,13 @@ use std::path::{Path, PathBuf};
 const HELP: &str = "\
 Usage: spindle doctor [OPTION]...
        spindle doctor [OPTION]... SCRIPT [ARGUMENT]...
+       spindle doctor --mode application [OPTION]... APP [ARGUMENT]...
 
 Says whether Spindle works in a PHP, and why not: the PHP, its build and its
 other extensions, the features of the kernel, limits. With a SCRIPT it then runs
-that, and reports what has blocked the event loop.
+that, and reports what has blocked the event loop. Of an APP, which is a file for
+'spindle serve --mode application', it boots two instances, and says what each
+costs and what all share.
 
   --php FILE        the PHP to examine; without it the php on the PATH
   --extension FILE  the spindle.so to load if PHP's configuration loads none;
@@ -32,6 +35,7 @@ that, and reports what has blocked the event loop.
                     beside this command
   --limit MS        reports what blocks a SCRIPT's event loop for longer than
                     this; without it 50
+  --instances N     how many instances of an APP are meant; without it 16
   --json            prints JSON. What the SCRIPT prints goes to standard error
   -h, --help        prints this
 
@@ -49,6 +53,8 @@ pub(crate) struct Request {
     json: bool,
     /// A script and its arguments.
     script: Vec<OsString>,
+    /// The script is an application, of which there are to be so many instances.
+    instances: Option<u32>,
 }
 
 /// Runs the command. `Err` is an error in the arguments.
@@ -75,13 +81,17 @@ pub fn run(arguments: &mut Parser) -> Result<Status, String> {
 
 /// `None` when help is wanted.
 fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
-    let mut request = Request { php: "php".into(), extension: None, limit: 50, json: false, script: Vec::new() };
+    let mut request =
+        Request { php: "php".into(), extension: None, limit: 50, json: false, script: Vec::new(), instances: None };
+    let (mut is_application, mut instances) = (false, None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Arg::Long("php") => request.php = arguments.value()?,
             Arg::Long("extension") => request.extension = Some(arguments.value()?.into()),
             Arg::Long("limit") => request.limit = arguments.value()?.parse_with(limit)?,
             Arg::Long("json") => request.json = true,
+            Arg::Long("mode") => is_application = arguments.value()?.parse_with(mode)?,
+            Arg::Long("instances") => instances = Some(arguments.value()?.parse_with(count)?),
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             Arg::Value(script) => {
                 request.script.push(script);
@@ -90,7 +100,22 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
             option => return Err(option.unexpected()),
         }
     }
+    if is_application && request.script.is_empty() {
+        return Err("--mode application is for an APP".into());
+    }
+    if instances.is_some() && !is_application {
+        return Err("--instances is for --mode application".into());
+    }
+    request.instances = is_application.then(|| instances.unwrap_or(16));
     Ok(Some(request))
+}
+
+fn mode(text: &str) -> Result<bool, &'static str> {
+    if text == "application" { Ok(true) } else { Err("--mode takes 'application'") }
+}
+
+fn count(text: &str) -> Result<u32, &'static str> {
+    text.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or("--instances takes a number from 1 to 4096")
 }
 
 fn limit(text: &str) -> Result<u32, &'static str> {

@@ -269,7 +269,8 @@ function main(array $arguments): never
         [\str_starts_with($many['shown'][0], 'unix:') ? $many['shown'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
     $url = \implode(', ', $urls);
     @\cli_set_process_title("spindle serve: $app at $url");
-    $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') : '';
+    $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') . ', opcache '
+        . (\function_exists('opcache_get_status') && \opcache_get_status(false) ? 'on' : 'off') . ', time slice ' . ((int) \ini_get('async.time_slice_ms') ?: 10) . ' ms' : '';
     State::$announce = static function () use ($app, $url, $one, $instances, $isDev): void {
         \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
         foreach ($isDev ? \get_included_files() : [] as $file) {

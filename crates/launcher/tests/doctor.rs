@@ -294,6 +294,10 @@ fn arguments_that_are_wrong() {
         (&["--limit", "x"], "--limit takes milliseconds"),
         (&["--frob"], "invalid option '--frob'"),
         (&["none.php"], "there is no script 'none.php'"),
+        (&["--mode", "worker", "a.php"], "--mode takes 'application'"),
+        (&["--mode", "application"], "--mode application is for an APP"),
+        (&["--mode", "application", "--instances", "0", "a.php"], "--instances takes a number from 1 to 4096"),
+        (&["--instances", "2", "a.php"], "--instances is for --mode application"),
     ] {
         let outcome = folder.spindle([&["doctor"], arguments].concat());
         let line = String::from_utf8(outcome.err).unwrap();

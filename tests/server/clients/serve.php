@@ -278,7 +278,7 @@ $cases['serve: instances of an application'] = function () {
         };
     };');
     $serve = new Serving('--mode', 'application', '--instances', '4', $app);
-    same(1, preg_match('/\(application mode, 4 instances\)/', $serve->errors()));
+    same(1, preg_match('/\(application mode, 4 instances, opcache on, time slice 10 ms\)/', $serve->errors()));
     shell('bash -c ' . escapeshellarg('for i in $(seq 40); do curl -s --max-time 30 -o ' . WORK . '/answer$i "' . $serve->url . '/?user=user$i" & done; wait'));
     $instances = [];
     for ($i = 1; $i <= 40; $i++) {

@@ -7,7 +7,7 @@ use super::{
     refusals,
     system::{Limits, System},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 #[derive(Serialize)]
@@ -142,10 +142,43 @@ pub struct Script {
     pub file: String,
     pub ended: String,
     pub succeeded: bool,
+    /// What was found of it if it is an application.
+    pub application: Option<Application>,
     /// Whether coroutines were used at all: without them nothing can block.
     pub spawned: bool,
     pub limit_ms: u32,
     pub blocks: Vec<Block>,
+}
+
+/// An application of which instances were booted.
+#[derive(Serialize)]
+pub struct Application {
+    /// How many there are to be.
+    pub instances: u32,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What `application.php` has found.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct Found {
+    /// Why no instance can be booted.
+    pub why: Option<String>,
+    pub opcache: bool,
+    pub jit: bool,
+    pub time_slice_ms: u32,
+    /// The static properties with objects that all instances share.
+    pub shared: Vec<String>,
+    /// What one more instance costs.
+    pub ms: f64,
+    pub bytes: u64,
+}
+
+impl Found {
+    pub fn without(why: &str) -> Found {
+        Found { why: Some(why.to_owned()), ..Found::default() }
+    }
 }
 
 /// One place that has blocked the event loop, and how often.
@@ -208,7 +241,10 @@ impl Report {
 
     /// Whether the exit status is 0.
     pub fn is_fine(&self) -> bool {
-        self.works() && self.script.as_ref().is_none_or(|script| script.succeeded && script.blocks.is_empty())
+        let boots =
+            |script: &Script| script.application.as_ref().is_none_or(|application| application.found.why.is_none());
+        let is_fine = |script: &Script| script.succeeded && script.blocks.is_empty() && boots(script);
+        self.works() && self.script.as_ref().is_none_or(is_fine)
     }
 
     pub fn json(&self) -> String {

@@ -1,8 +1,8 @@
-//! Runs a script, and collects what has blocked its event loop.
+//! Runs a script, or boots an application, and collects what has blocked its event loop.
 
 use super::Request;
 use super::php::{in_words, with_module};
-use super::report::{Block, Report, Script};
+use super::report::{Application, Block, Found, Report, Script};
 use crate::console;
 use serde::Deserialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -10,6 +10,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+const APPLICATION: &str = include_str!("application.php");
 
 /// A line of `async.block_log`.
 #[derive(Deserialize)]
@@ -39,9 +41,11 @@ pub fn run(request: &Request, report: &mut Report) {
         ));
         return;
     }
-    let log = match tempfile::NamedTempFile::new() {
-        Ok(log) => log,
-        Err(error) => return report.problems.push(format!("no temporary file: {}", console::reason(&error))),
+    let (log, found) = match (tempfile::NamedTempFile::new(), tempfile::NamedTempFile::new()) {
+        (Ok(log), Ok(found)) => (log, found),
+        (Err(error), _) | (_, Err(error)) => {
+            return report.problems.push(format!("no temporary file: {}", console::reason(&error)));
+        }
     };
     let mut command = Command::new(&php.file);
     if report.module.by.as_deref() == Some("this command")
@@ -53,7 +57,14 @@ pub fn run(request: &Request, report: &mut Report) {
     // The script may change its folder. In quotes, for the path may have characters that mean something in an ini file.
     let place = std::path::absolute(log.path()).unwrap_or_else(|_| log.path().to_path_buf());
     command.arg("-d").arg(format!("async.block_log=\"{}\"", place.display()));
-    command.arg("-f").arg(&request.script[0]).arg("--").args(&request.script[1..]);
+    if request.instances.is_some() {
+        command.arg("-d").arg("opcache.enable_cli=1"); // as 'spindle serve' has it
+        command.arg("-r").arg(APPLICATION.trim_start_matches("<?php\n")).arg("--").arg(found.path());
+        command.arg(std::path::absolute(&request.script[0]).unwrap_or_else(|_| request.script[0].clone().into()));
+    } else {
+        command.arg("-f").arg(&request.script[0]).arg("--");
+    }
+    command.args(&request.script[1..]);
     if request.json {
         command.stdout(Stdio::from(std::io::stderr()));
     }
@@ -68,10 +79,15 @@ pub fn run(request: &Request, report: &mut Report) {
     };
     let text = String::from_utf8_lossy(&fs::read(log.path()).unwrap_or_default()).into_owned();
     let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let application = request.instances.map(|instances| {
+        let found = fs::read(found.path()).ok().and_then(|text| serde_json::from_slice::<Found>(&text).ok());
+        Application { instances, found: found.unwrap_or_else(|| Found::without("it ends PHP")) }
+    });
     report.script = Some(Script {
         file: request.script[0].to_string_lossy().into_owned(),
         ended: in_words(status),
         succeeded: status.success(),
+        application,
         spawned: !lines.is_empty(),
         limit_ms: request.limit,
         blocks: places(lines),

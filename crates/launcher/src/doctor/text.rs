@@ -1,6 +1,6 @@
 //! The report for people, in a terminal.
 
-use super::report::{Block, Extension, Report, Script, Verdict};
+use super::report::{Application, Block, Extension, Report, Script, Verdict};
 use crate::console::one_line;
 use std::fmt::Write as _;
 
@@ -194,14 +194,55 @@ fn of_kernel(report: &Report, page: &mut Page) {
 
 fn of_script(script: &Script, page: &mut Page) {
     page.title(&format!("{}: {}", one_line(&script.file), script.ended));
-    if !script.spawned {
+    if let Some(application) = &script.application {
+        of_application(application, page);
+    } else if !script.spawned {
         page.item("It has spawned no coroutine: there is no event loop to block.");
-    } else if script.blocks.is_empty() {
+    }
+    if script.spawned && script.blocks.is_empty() {
         page.item(&format!("Nothing has blocked the event loop for more than {} ms.", script.limit_ms));
     }
     for block in &script.blocks {
         of_block(block, page);
     }
+}
+
+fn of_application(application: &Application, page: &mut Page) {
+    let found = &application.found;
+    if let Some(why) = &found.why {
+        return page.row("not booted", why);
+    }
+    let each = found.bytes as f64 / 1e6;
+    let all = each * f64::from(application.instances);
+    page.row(
+        "instances",
+        &format!(
+            "{}: each takes {each:.1} MB as it is booted, all together {all:.0} MB, and {:.0} ms to boot",
+            application.instances, found.ms
+        ),
+    );
+    page.row(
+        "opcache",
+        if found.opcache {
+            "on: all instances run the same compiled code"
+        } else {
+            "not loaded: it would make the code faster"
+        },
+    );
+    page.row("JIT", if found.jit { "on" } else { "off" });
+    page.row(
+        "time slice",
+        &format!(
+            "{} ms: then an instance that computes gives way to others (async.time_slice_ms)",
+            found.time_slice_ms
+        ),
+    );
+    if found.shared.is_empty() {
+        page.row("shared", "no objects");
+    } else {
+        page.row("shared", &format!("objects in {}: make them in the boot", found.shared.join(", ")));
+    }
+    page.row("", "classes, functions, constants and most settings are the process's");
 }
 
 fn of_block(block: &Block, page: &mut Page) {
