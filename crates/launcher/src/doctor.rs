@@ -53,7 +53,7 @@ pub(crate) struct Request {
     json: bool,
     /// A script and its arguments.
     script: Vec<OsString>,
-    /// The script is an application, of which there are to be so many instances.
+    /// The script is an application, of which this many instances are meant.
     instances: Option<u32>,
 }
 

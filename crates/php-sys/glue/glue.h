@@ -312,6 +312,9 @@ void spindle_request_ends(void);
 void spindle_functions_add(const zend_function_entry *functions);
 void spindle_functions_remove(void);
 
+/* Returns true for a handler that is put in front of a function's trampoline: surroundings.c. */
+bool spindle_is_in_front(zif_handler handler);
+
 /* --- instances of an application: instances.c --- */
 
 typedef struct spindle_instance spindle_instance;

@@ -73,6 +73,11 @@ static ZEND_FUNCTION(chdir_of_request)
 	}
 }
 
+bool spindle_is_in_front(zif_handler handler)
+{
+	return handler == ZEND_FN(chdir_of_request);
+}
+
 static zend_internal_function *chdir_function(void)
 {
 	zend_function *function = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("chdir"));

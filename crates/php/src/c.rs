@@ -3,7 +3,9 @@
 //! `spindle_zend`; all others are called through `sys` and `libc`.
 
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Class, Frame, Function, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed};
+use spindle_zend::{
+    Array, Class, Frame, Function, Handler, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed,
+};
 use std::{
     cell::{Cell, UnsafeCell},
     ffi::{c_char, c_int, c_long, c_void},
@@ -106,6 +108,7 @@ declare! {
     pub safe fn spindle_sapi_forget_statics();
     pub safe fn spindle_sapi_abandon();
     pub safe fn spindle_instances_prepare() -> *mut sys::spindle_instance;
+    pub safe fn spindle_is_in_front(handler: Handler) -> bool;
     pub safe fn spindle_instances_remember(value: &Value);
     pub safe fn spindle_instances_shared() -> Option<Owned<Str>>;
     pub safe fn spindle_instance_running() -> *mut sys::spindle_instance;

@@ -17,4 +17,5 @@ pub mod persistent;
 pub mod polling;
 pub mod streams;
 pub mod trampolines;
+pub(crate) mod transactions;
 pub mod verdicts;

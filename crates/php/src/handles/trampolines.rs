@@ -11,7 +11,7 @@ use crate::handles::{
     classify::{self, Module, kind_of, name_has},
     connection_groups, curl_shares, handle_locks,
     kinds::{CallKind, Flags, kind_of_calls},
-    matches, multi, persistent,
+    matches, multi, persistent, transactions,
 };
 use crate::isolation::{call_info::CallInfo, globals};
 use crate::runtime::{
@@ -67,7 +67,7 @@ pub fn install() {
         if extension != module.extension {
             module = Module::of(extension);
         }
-        if function.name().is_none() || is_trampoline(handler) {
+        if function.name().is_none() || is_trampoline(handler) || c::spindle_is_in_front(handler) {
             continue;
         }
         let (kind, flags) = if classify::is_spindle(extension) {
@@ -117,6 +117,7 @@ fn trampoline(function: Function, handler: Handler, kind: CallKind, flags: Flags
         CallKind::Loads => loading_functions,
         CallKind::Matches => matching,
         _ if keeps => with_globals,
+        _ if transactions::watches(function) => transacting,
         CallKind::Makes => making_handles,
         CallKind::Refers => referring,
         CallKind::Performs => performing,
@@ -193,14 +194,11 @@ trampolines! {
 
     /// The trampoline of extensions that keep the state of a call in their globals. It calls one of the others.
     with_globals => |call: Trampolined| {
-        let next = match kind_of_calls(call.frame.function()) {
-            CallKind::Makes => making_handles,
-            CallKind::Handle => sys::spindle_trampoline_linking,
-            CallKind::Plain => sys::spindle_trampoline,
-            _ => sys::spindle_trampoline_holding,
-        };
-        globals::keeping(call.frame.function(), || call.call(next));
+        globals::keeping(call.frame.function(), || call.call(usual(call.frame)));
     };
+
+    /// The trampoline of functions that begin and end transactions, and execute statements. It calls one of the others.
+    transacting => |call: Trampolined| transactions::around(call, |call| call.call(usual(call.frame)));
 
     /// The trampoline of functions that must not be suspended.
     without_switch => |call: Trampolined| {
@@ -244,6 +242,16 @@ trampolines! {
     };
 }
 
+/// Returns the trampoline for calls of a function's kind.
+fn usual(frame: Frame) -> Handler {
+    match kind_of_calls(frame.function()) {
+        CallKind::Makes => making_handles,
+        CallKind::Handle => sys::spindle_trampoline_linking,
+        CallKind::Plain => sys::spindle_trampoline,
+        _ => sys::spindle_trampoline_holding,
+    }
+}
+
 /// Returns `true` if a handler is a trampoline of this module.
 fn is_trampoline(handler: Handler) -> bool {
     TRAMPOLINES.iter().any(|one| *one as usize == handler as usize)
@@ -251,6 +259,9 @@ fn is_trampoline(handler: Handler) -> bool {
 
 fn make_handle(call: Trampolined) {
     let frame = call.frame;
+    if let Some(this) = frame.this() {
+        transactions::forget(this.address());
+    }
     let Some(asked) = classify::persistent_key(frame) else {
         let driver = classify::key_of_driver(frame);
         match (frame.this(), driver) {
@@ -310,6 +321,7 @@ pub fn request_ends() {
     curl_shares::forget_all();
     handle_locks::forget_all();
     matches::request_ends();
+    transactions::forget_all();
 }
 
 /// Restores the original handlers, at module shutdown. Entries that others have replaced since are left alone.

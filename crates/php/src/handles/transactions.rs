@@ -1,0 +1,190 @@
+//! Transactions on connections that coroutines share: with `async.diagnostics` a statement in another coroutine's open transaction is a
+//! warning.
+//!
+//! A connection has one transaction at a time, so such a statement becomes part of it, and is lost with it. Those are noticed
+//! that are begun by the function for that, or by a statement that says so. Where the connection can tell (PDO) it is asked.
+
+use crate::handles::{calls::Trampolined, classify, kinds};
+use crate::runtime::position::Position;
+use crate::runtime::scheduler::{self, Runtime};
+use crate::settings;
+use spindle_core::sched::CoroutineId;
+use spindle_zend::{Array, Frame, Function, Object, PhpStatic, Str, Value, engine, exception};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a function does to the transaction of its connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Begins,
+    Ends,
+    /// It executes a statement.
+    Executes,
+}
+
+/// Methods of `PDO`, `PDOStatement`, `mysqli` and `mysqli_stmt` by their names in lower case, and functions.
+const WATCHED: &[(&str, Does)] = &[
+    ("begintransaction", Does::Begins),
+    ("begin_transaction", Does::Begins),
+    ("mysqli_begin_transaction", Does::Begins),
+    ("commit", Does::Ends),
+    ("rollback", Does::Ends),
+    ("mysqli_commit", Does::Ends),
+    ("mysqli_rollback", Does::Ends),
+    ("exec", Does::Executes),
+    ("query", Does::Executes),
+    ("execute", Does::Executes),
+    ("real_query", Does::Executes),
+    ("multi_query", Does::Executes),
+    ("execute_query", Does::Executes),
+    ("mysqli_query", Does::Executes),
+    ("mysqli_real_query", Does::Executes),
+    ("mysqli_multi_query", Does::Executes),
+    ("mysqli_execute_query", Does::Executes),
+    ("mysqli_stmt_execute", Does::Executes),
+    ("mysqli_execute", Does::Executes),
+    ("pg_query", Does::Executes),
+    ("pg_query_params", Does::Executes),
+    ("pg_execute", Does::Executes),
+    ("pg_send_query", Does::Executes),
+    ("pg_send_query_params", Does::Executes),
+    ("pg_send_execute", Does::Executes),
+];
+
+/// An open transaction.
+struct Open {
+    co: CoroutineId,
+    /// The number of the coroutine, in messages.
+    number: u64,
+    begun: String,
+    /// The connection says that it is open.
+    is_known: bool,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the keys of connections.
+    open: BTreeMap<usize, Open>,
+    /// The pairs of places that there was a warning of.
+    told: BTreeSet<(String, String)>,
+}
+
+static STATE: PhpStatic<RefCell<Option<State>>> = PhpStatic::new(RefCell::new(None));
+
+fn does(function: Function) -> Option<Does> {
+    let name = function.name()?.to_text().to_ascii_lowercase();
+    WATCHED.iter().find(|(watched, _)| *watched == name).map(|(_, does)| *does)
+}
+
+/// Returns `true` for functions whose trampoline calls [`around`].
+pub(super) fn watches(function: Function) -> bool {
+    matches!(classify::name_of(function.extension()).as_str(), "pdo" | "mysqli" | "pgsql") && does(function).is_some()
+}
+
+/// Forgets all of them: at the end of the request, and in the child of a fork.
+pub fn forget_all() {
+    STATE.take();
+}
+
+/// Forgets that of an earlier connection with this key. A new one was made.
+pub(super) fn forget(key: usize) {
+    if let Some(state) = STATE.borrow_mut().as_mut() {
+        state.open.remove(&key);
+    }
+}
+
+/// Calls a function that [is watched](watches), and notes what it does.
+pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
+    let Some(rt) = scheduler::existing().filter(|_| settings::current().diagnostics) else { return run(call) };
+    let frame = call.frame;
+    let (Some(does), Some(key)) = (frame.function().and_then(does), key_of(frame)) else { return run(call) };
+    if does != Does::Begins && !warn(rt, frame, key) {
+        return; // an error handler has thrown
+    }
+    run(call);
+    if exception::is_in_flight() {
+        return;
+    }
+    let asked = is_in_transaction(frame);
+    let said =
+        (does == Does::Executes).then(|| frame.arguments().iter().find_map(Value::as_str).and_then(says)).flatten();
+    let is_open = match (does, said) {
+        (Does::Begins, _) => asked.unwrap_or(true),
+        (Does::Ends, _) => asked.unwrap_or(false),
+        (Does::Executes, Some(said)) => said,
+        (Does::Executes, None) if asked == Some(true) => true,
+        (Does::Executes, None) => return,
+    };
+    let mut state = STATE.borrow_mut();
+    let open = &mut state.get_or_insert_default().open;
+    if !is_open {
+        open.remove(&key);
+    } else {
+        let (co, number) = running(rt);
+        open.entry(key).or_insert_with(|| Open { co, number, begun: place_of(frame), is_known: asked == Some(true) });
+    }
+}
+
+fn running(rt: &'static Runtime) -> (CoroutineId, u64) {
+    let core = rt.core.borrow();
+    (core.running(), core.id(core.running()))
+}
+
+/// Returns the key of the connection that a call uses.
+fn key_of(frame: Frame) -> Option<usize> {
+    let mut key = None;
+    classify::handles(frame, kinds::CallKind::Handle, |handle, _| key = key.or(Some(handle)));
+    key
+}
+
+fn place_of(frame: Frame) -> String {
+    let place = Position::new();
+    place.set_to_code_of(Some(frame));
+    place.text()
+}
+
+/// Warns if another coroutine has a transaction open on the connection. Returns `false` if an exception is in flight then.
+fn warn(rt: &'static Runtime, frame: Frame, key: usize) -> bool {
+    let (co, _) = running(rt);
+    let place = place_of(frame);
+    let (text, is_known) = {
+        let mut state = STATE.borrow_mut();
+        let Some(state) = state.as_mut() else { return true };
+        let Some(open) = state.open.get(&key).filter(|open| open.co != co) else { return true };
+        if !state.told.insert((place, open.begun.clone())) {
+            return true;
+        }
+        let text = format!(
+            "A statement on a connection on which coroutine #{} has a transaction open, begun at {}: it becomes part of that. Use a \
+             connection for each coroutine, as Async\\PooledPDO does",
+            open.number, open.begun
+        );
+        (text, open.is_known)
+    };
+    if is_known && is_in_transaction(frame) == Some(false) {
+        forget(key); // it was ended in a way that was not seen
+        return true;
+    }
+    engine::warn_here(None, 0, &exception::c_text(&text));
+    !exception::is_in_flight()
+}
+
+/// Asks the connection; `None` if it cannot tell.
+fn is_in_transaction(frame: Frame) -> Option<bool> {
+    let this: &Object = frame.this()?;
+    let callable = Array::list([Value::from(this), "inTransaction".to_owned().into()].into_iter()).into();
+    engine::is_callable(&callable).then(|| engine::call(&callable, &mut []).is_truthy())
+}
+
+/// Returns `true` for a statement that begins a transaction, `false` for one that ends it, and `None` for others.
+fn says(statement: &Str) -> Option<bool> {
+    let text = statement.to_text().to_ascii_lowercase();
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    match words.next()? {
+        "begin" => Some(true),
+        "start" => (words.next() == Some("transaction")).then_some(true),
+        "commit" | "end" | "abort" => Some(false),
+        "rollback" => words.all(|word| word != "to").then_some(false), // to a savepoint
+        _ => None,
+    }
+}
