@@ -116,7 +116,7 @@ namespace Async\Http {
          * Returns how it is doing: accepted and open connections; requests that have come, are being handled, have become WebSockets, wait for a
          * handler, were answered with files, and were refused without a handler; handlers that were cancelled; requests that are missing in the access log.
          *
-         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, files: int, refused: int, cancelled: int, handshakesFailed: int, unlogged: int}
+         * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, files: int, refused: int, cancelled: int, handshakes_failed: int, unlogged: int}
          */
         public function stats(): array {}
     }

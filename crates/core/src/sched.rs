@@ -92,8 +92,12 @@ pub struct Core<X> {
     parks: u64,
     /// The number of coroutines that are not complete, without detached ones.
     live: usize,
-    /// The number of parks that wait for something outside.
-    outside: usize,
+    /// What parks wait for, by [`WaitReason::kind`].
+    waits: [Waits; WaitReason::KINDS],
+    /// The time until which their times are counted.
+    counted_until: u64,
+    /// How coroutines have ended.
+    ends: Ends,
     /// The number of live coroutines that are zombies.
     zombies: usize,
     /// Runs while only zombies are left, and ends them.
@@ -127,7 +131,9 @@ impl<X> Core<X> {
             next_wait_key: 0,
             parks: 0,
             live: 0,
-            outside: 0,
+            waits: [Waits::default(); WaitReason::KINDS],
+            counted_until: now,
+            ends: Ends::default(),
             zombies: 0,
             grace: None,
             life: Lifecycle::new(),
@@ -222,6 +228,7 @@ impl<X> Core<X> {
         let id = self.next_id;
         self.next_id += 1;
         self.live += 1;
+        self.ends.spawned += u64::from(!matches!(kind, SpawnKind::Runner { .. }));
         let spawner = (kind == SpawnKind::Child).then_some(self.running);
         let parent = spawner.map_or(0, |spawner| self.coroutine(spawner).id);
         let zombie = self.life.is_forced() || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
@@ -292,7 +299,7 @@ impl<X> Core<X> {
     /// dropped; their ids stay until released.
     pub fn after_fork(&mut self) -> Vec<CoroutineId> {
         self.ready.clear();
-        self.outside = 0;
+        self.waits.iter_mut().for_each(|waits| waits.now = 0);
         self.timed = 0;
         self.awaited = 0;
         let running = self.running;

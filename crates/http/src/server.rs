@@ -190,7 +190,7 @@ fn stats(call: Call) -> PhpResult {
         (c"files", stats.files),
         (c"refused", stats.refused),
         (c"cancelled", stats.cancelled),
-        (c"handshakesFailed", stats.handshakes_failed),
+        (c"handshakes_failed", stats.handshakes_failed),
         (c"unlogged", this.log.lost.get()),
     ];
     for (name, number) in numbers {

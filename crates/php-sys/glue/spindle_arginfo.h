@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8d0def24a7871597c6b5eb150f7e0a1e7ff849c4 */
+ * Stub hash: e1ac3e728810d0df6b76e5bf2d916c1e0e1b3dd5 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
@@ -13,6 +13,9 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_awaitChildren, 0, 0, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, cancellation, Async\\Awaitable, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_metrics, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_currentScope, 0, 0, Async\\Scope, 0)
@@ -37,8 +40,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_localContext, 0, 0, Async\\Context, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_getCoroutines, 0, 0, IS_ARRAY, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_Async_getCoroutines arginfo_Async_metrics
 
 #define arginfo_Async_dump arginfo_Async_suspend
 
@@ -93,16 +95,16 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getTrace, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "0")
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Async_Coroutine_getSpawnFileAndLine arginfo_Async_getCoroutines
+#define arginfo_class_Async_Coroutine_getSpawnFileAndLine arginfo_Async_metrics
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_Coroutine_getSpawnLocation, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Async_Coroutine_getSuspendFileAndLine arginfo_Async_getCoroutines
+#define arginfo_class_Async_Coroutine_getSuspendFileAndLine arginfo_Async_metrics
 
 #define arginfo_class_Async_Coroutine_getSuspendLocation arginfo_class_Async_Coroutine_getSpawnLocation
 
-#define arginfo_class_Async_Coroutine_getAwaitingInfo arginfo_Async_getCoroutines
+#define arginfo_class_Async_Coroutine_getAwaitingInfo arginfo_Async_metrics
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Async_Coroutine_getParent, 0, 0, Async\\Coroutine, 1)
 ZEND_END_ARG_INFO()
@@ -195,7 +197,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Scope_setChildScopeExceptionHandler arginfo_class_Async_Scope_setExceptionHandler
 
-#define arginfo_class_Async_Scope_getErrors arginfo_Async_getCoroutines
+#define arginfo_class_Async_Scope_getErrors arginfo_Async_metrics
 
 #define arginfo_class_Async_Scope_onFinally arginfo_Async_onFinally
 
@@ -221,9 +223,9 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_Scope_getParentScope arginfo_class_Async_Coroutine_getScope
 
-#define arginfo_class_Async_Scope_getChildScopes arginfo_Async_getCoroutines
+#define arginfo_class_Async_Scope_getChildScopes arginfo_Async_metrics
 
-#define arginfo_class_Async_Scope_getCoroutines arginfo_Async_getCoroutines
+#define arginfo_class_Async_Scope_getCoroutines arginfo_Async_metrics
 
 #define arginfo_class_Async_Scope_isFinished arginfo_class_Async_Coroutine_isStarted
 
@@ -246,7 +248,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Async_BoundedScope_bounded
 	ZEND_ARG_TYPE_INFO(0, constraint, IS_MIXED, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Async_BoundedScope_getBoundsInfo arginfo_Async_getCoroutines
+#define arginfo_class_Async_BoundedScope_getBoundsInfo arginfo_Async_metrics
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Async_CoroutineGroup___construct, 0, 0, 0)
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, scope, Async\\Scope, 1, "null")
@@ -262,11 +264,11 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_CoroutineGroup_dispose arginfo_Async_suspend
 
-#define arginfo_class_Async_CoroutineGroup_getResults arginfo_Async_getCoroutines
+#define arginfo_class_Async_CoroutineGroup_getResults arginfo_Async_metrics
 
-#define arginfo_class_Async_CoroutineGroup_getErrors arginfo_Async_getCoroutines
+#define arginfo_class_Async_CoroutineGroup_getErrors arginfo_Async_metrics
 
-#define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_getCoroutines
+#define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_metrics
 
 #define arginfo_class_Async_Syntax_Call___construct arginfo_class_Async_Coroutine___construct
 
@@ -278,6 +280,7 @@ ZEND_END_ARG_INFO()
 ZEND_FUNCTION(Async_spawn);
 ZEND_FUNCTION(Async_await);
 ZEND_FUNCTION(Async_awaitChildren);
+ZEND_FUNCTION(Async_metrics);
 ZEND_FUNCTION(Async_currentScope);
 ZEND_FUNCTION(Async_globalScope);
 ZEND_FUNCTION(Async_suspend);
@@ -373,6 +376,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", spawn, Async_spawn, arginfo_Async_spawn)
 	ZEND_NS_FALIAS("Async", await, Async_await, arginfo_Async_await)
 	ZEND_NS_FALIAS("Async", awaitChildren, Async_awaitChildren, arginfo_Async_awaitChildren)
+	ZEND_NS_FALIAS("Async", metrics, Async_metrics, arginfo_Async_metrics)
 	ZEND_NS_FALIAS("Async", currentScope, Async_currentScope, arginfo_Async_currentScope)
 	ZEND_NS_FALIAS("Async", globalScope, Async_globalScope, arginfo_Async_globalScope)
 	ZEND_NS_FALIAS("Async", suspend, Async_suspend, arginfo_Async_suspend)

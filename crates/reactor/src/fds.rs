@@ -237,6 +237,11 @@ fn direction(interest: Interest) -> usize {
 }
 
 impl Fds {
+    /// The number of descriptors that are registered with epoll.
+    pub(crate) fn registered(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.registered).count()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -373,6 +373,11 @@ impl Reactor {
         Remote(Arc::clone(&self.shared.borrow()))
     }
 
+    /// The number of descriptors that are watched.
+    pub fn descriptors(&self) -> usize {
+        self.fds.borrow().registered()
+    }
+
     /// The number of jobs that were submitted and not yet reported by a turn.
     pub fn jobs(&self) -> usize {
         self.jobs.get()

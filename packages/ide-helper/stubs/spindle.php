@@ -588,6 +588,14 @@ namespace Async {
      */
     function awaitChildren(?Awaitable $cancellation = null): void {}
 
+    /**
+     * Returns what the runtime counts, by names as Prometheus has them: `…_total` only grows, `…_seconds` is a time, and all others are as of now.
+     * See docs/metrics.md. Reading it costs little, and nothing is counted for it alone.
+     *
+     * @return array<string, int|float>
+     */
+    function metrics(): array {}
+
     /** Returns the scope of the running coroutine. */
     function currentScope(): Scope {}
 

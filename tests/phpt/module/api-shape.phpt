@@ -58,6 +58,7 @@ function Async\gracefulShutdown(?Throwable $e = null): void
 function Async\graceful_shutdown(?Throwable $e = null): void
 function Async\iterate(iterable $iterable, callable $callback, int $concurrency = 0): void
 function Async\localContext(): Async\Context
+function Async\metrics(): array
 function Async\onExit(Closure $callback): void
 function Async\onFinally(Closure $callback): void
 function Async\protect(Closure $critical): mixed

@@ -1,6 +1,6 @@
 //! The timers of the scheduler, and what happens when each is due.
 
-use super::{Core, CoroutineId, Event, ScopeId, State, Ticket, TimeoutId, WakeReason};
+use super::{Core, CoroutineId, Ends, Event, ScopeId, State, Ticket, TimeoutId, WaitReason, Waits, WakeReason};
 
 /// What happens when a timer is due.
 pub(super) enum Alarm {
@@ -17,6 +17,7 @@ pub(super) enum Alarm {
 impl<X> Core<X> {
     /// Fires all timers that are due at `now`.
     pub fn expire(&mut self, now: u64) {
+        self.count_until(now);
         if self.timers.next_deadline().is_none_or(|d| d > now) {
             return;
         }
@@ -61,6 +62,25 @@ impl<X> Core<X> {
     /// When to call [`Core::expire`] next, as [`crate::timers::Timers::next_deadline`].
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next_deadline()
+    }
+
+    /// Counts the time of the waits until now. It changes slowly enough to be counted whenever timers are looked at.
+    pub fn count_until(&mut self, now: u64) {
+        let time = now.saturating_sub(self.counted_until);
+        self.counted_until += time;
+        for waits in &mut self.waits {
+            waits.nanoseconds += time * waits.now as u64;
+        }
+    }
+
+    /// The waits for coroutines, for something outside, and for time, until [`Core::count_until`].
+    pub fn waits(&self) -> [Waits; WaitReason::KINDS] {
+        self.waits
+    }
+
+    /// How many coroutines there were, main included, and how they have ended.
+    pub fn ends(&self) -> Ends {
+        self.ends
     }
 
     /// The number of pending timers.

@@ -2,7 +2,8 @@
 
 use super::coroutine::Awaited;
 use super::{
-    Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, Waiter,
+    Alarm, Core, CoroutineId, Event, Maker, Outcome, ScopeId, SetId, State, Target, Ticket, TimeoutId, WaitReason,
+    Waiter,
 };
 use crate::timers::TimerId;
 
@@ -361,7 +362,9 @@ impl<X> Core<X> {
     /// Returns `true` if a parked coroutine can still be woken from outside. If not, and none is ready, it is a deadlock.
     /// Timeouts that nothing awaits do not count.
     pub fn has_wake_source(&self) -> bool {
-        self.outside + self.timed + self.awaited > 0 || self.grace.is_some() || self.some_bound_may_come()
+        self.waits[WaitReason::OUTSIDE].now + self.timed + self.awaited > 0
+            || self.grace.is_some()
+            || self.some_bound_may_come()
     }
 
     /// Records that the outcome of a complete coroutine was taken.

@@ -146,6 +146,11 @@ impl<X> Core<X> {
         let coroutine = &mut self.coroutines[co.0];
         let failed = (coroutine.outcome != Outcome::Returned).then_some(co);
         coroutine.state = State::Done;
+        if !matches!(coroutine.kind, SpawnKind::Runner { .. }) {
+            self.ends.ended += 1;
+            self.ends.failed += u64::from(coroutine.outcome == Outcome::Failed);
+            self.ends.cancelled += u64::from(coroutine.outcome == Outcome::Cancelled);
+        }
         let (kind, scope, has_children) = (coroutine.kind, coroutine.scope, !coroutine.children.is_empty());
         match coroutine.standing {
             Standing::Regular => self.live -= 1,

@@ -150,9 +150,9 @@ impl<X> Core<X> {
             coroutine.park.timer = Some(self.timers.insert(deadline, Alarm::Park(ticket)));
             self.timed += 1;
         }
-        if matches!(on, WaitReason::External { .. }) {
-            self.outside += 1;
-        }
+        let waits = &mut self.waits[on.kind()];
+        waits.now += 1;
+        waits.total += 1;
         None
     }
 
@@ -173,9 +173,7 @@ impl<X> Core<X> {
         let coroutine = &mut self.coroutines[co.0];
         coroutine.state = State::Ready;
         coroutine.park.woken = Some(reason);
-        if matches!(coroutine.park.on, WaitReason::External { .. }) {
-            self.outside -= 1;
-        }
+        self.waits[coroutine.park.on.kind()].now -= 1;
         if let Some(timer) = coroutine.park.timer.take() {
             self.timers.cancel(timer);
             self.timed -= 1;

@@ -88,6 +88,45 @@ pub enum WaitReason {
     Yield,
 }
 
+impl WaitReason {
+    /// How many kinds of waits there are, and that of those for something outside.
+    pub const KINDS: usize = 3;
+    pub(super) const OUTSIDE: usize = 1;
+
+    /// What it waits for: coroutines, something outside, or time.
+    pub(super) fn kind(self) -> usize {
+        match self {
+            WaitReason::Coroutines => 0,
+            WaitReason::External { .. } => Self::OUTSIDE,
+            WaitReason::Timer | WaitReason::Yield => 2,
+        }
+    }
+}
+
+/// Waits of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waits {
+    /// How many coroutines wait.
+    pub now: usize,
+    /// How often one has begun to wait.
+    pub total: u64,
+    /// How long all have waited together.
+    pub nanoseconds: u64,
+}
+
+/// How many coroutines there were, without those that work for the runtime, and how they have ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ends {
+    /// All that there were.
+    pub spawned: u64,
+    /// Those that have ended, in whatever way.
+    pub ended: u64,
+    /// Those that have ended with an exception,
+    pub failed: u64,
+    /// and those with a cancellation.
+    pub cancelled: u64,
+}
+
 /// How long the coroutines of a scope live, relative to the coroutine that spawned them and to the scope's object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lifetime {

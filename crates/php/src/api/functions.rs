@@ -1,5 +1,6 @@
 //! The functions of the namespace `Async`.
 
+use crate::observe::metrics;
 use crate::runtime::park::{self, may_wait};
 use crate::runtime::scheduler::{Core, rt};
 use crate::runtime::timeout::Timeout;
@@ -17,6 +18,7 @@ functions! {
     zif_Async_onFinally => on_finally;
     zif_Async_onExit => on_finally;
     zif_Async_gracefulShutdown => graceful_shutdown;
+    zif_Async_metrics => metrics;
 }
 
 fn spawn(call: Call) -> PhpResult {
@@ -88,4 +90,9 @@ fn graceful_shutdown(call: Call) -> PhpResult {
     let cause = call.arguments(0, 1)?.object_or_null(1, engine::throwable_class())?;
     failure::shut_down_as_asked(rt(), cause);
     Ok(Value::NULL)
+}
+
+fn metrics(call: Call) -> PhpResult {
+    call.no_arguments()?;
+    Ok(metrics::array(rt()).into())
 }

@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 /// A place in which the running coroutine has found nothing since it was last suspended, or has found something.
 struct Found {
-    picks: Cell<u32>,
+    picks: Cell<u64>,
     done: Cell<u64>,
     /// How many calls without a wait or a look for events there were at that time.
     calls: Cell<u32>,

@@ -4,5 +4,6 @@ pub mod diagnostics;
 pub mod dump;
 pub mod info;
 pub mod limits;
+pub mod metrics;
 pub mod slices;
 pub mod watch;

@@ -20,7 +20,7 @@ use spindle_zend::sys;
 use std::ops::Range;
 
 /// The reactor is polled once in this many picks, even if coroutines are ready.
-const PICKS_PER_POLL: u32 = 64;
+const PICKS_PER_POLL: u64 = 64;
 
 /// How many calls that did not wait a coroutine makes before it polls for events.
 pub const CALLS_PER_POLL: u32 = sys::SPINDLE_CALLS_PER_POLL;
@@ -143,16 +143,21 @@ impl Runtime {
     /// Waits for events for at most `timeout` nanoseconds, wakes coroutines and fires timers.
     pub fn poll(&'static self, timeout: Option<u64>) {
         moments::run_ends(self);
-        if timeout != Some(0) {
+        let waits_from = (timeout != Some(0)).then(|| {
             moments::loop_waits();
-        }
+            Reactor::now()
+        });
         let turn = self.reactor().turn(timeout, |waiter| self.wake(waiter));
-        if timeout != Some(0) {
+        let now = Reactor::now();
+        let turns = &self.turns;
+        turns.count.set(turns.count.get() + 1);
+        if let Some(from) = waits_from {
             moments::loop_wakes();
+            turns.idle.set(turns.idle.get() + (now - from));
         }
         let events = {
             let mut core = self.core.borrow_mut();
-            let now = Reactor::now();
+            turns.lag.set(core.next_deadline().map_or(0, |deadline| now.saturating_sub(deadline)));
             core.expire(now);
             core.update_zombie_timer(now, zombie_grace());
             core.has_events()
@@ -170,7 +175,7 @@ impl Runtime {
     }
 
     /// Returns how often a coroutine was picked: while the number stays the same, no other coroutine has run.
-    pub fn picks(&self) -> u32 {
+    pub fn picks(&self) -> u64 {
         self.picks.get()
     }
 

@@ -52,13 +52,24 @@ pub struct Runtime {
     reactor: OnceCell<Reactor>,
     pub(crate) stacks: RefCell<Stacks<Ctx>>,
     pub(super) main: Box<Ctx>,
-    pub(super) picks: Cell<u32>,
+    pub(super) picks: Cell<u64>,
+    pub(crate) turns: Turns,
     /// The id of the coroutine whose cancellation was deferred because it ran in a callback of C code; 0 if there is none.
     pub(crate) cancelled_in_callback: Cell<u64>,
     pub(crate) signal_target: Cell<Option<SignalTarget>>,
     pub(crate) signal_owners: RefCell<Owners>,
     /// The coroutines whose waits are given up if another one closes a cycle with them, and some that have been abandoned.
     pub(crate) waits_to_give_up: RefCell<Vec<CoroutineId>>,
+}
+
+/// The turns of the event loop.
+#[derive(Default)]
+pub(crate) struct Turns {
+    pub(crate) count: Cell<u64>,
+    /// How long it has waited for events, in nanoseconds.
+    pub(crate) idle: Cell<u64>,
+    /// How late the timers of the last turn were, in nanoseconds.
+    pub(crate) lag: Cell<u64>,
 }
 
 /// The runtime of this request.
@@ -169,6 +180,7 @@ impl Runtime {
             stacks: RefCell::new(kept.stacks),
             main: Box::new(Ctx::of_main()),
             picks: Cell::new(0),
+            turns: Turns::default(),
             cancelled_in_callback: Cell::new(0),
             signal_target: Cell::new(None),
             signal_owners: RefCell::new(Owners::new()),

@@ -1,0 +1,75 @@
+--TEST--
+OBS-1 metrics(): what waits, for what, and how coroutines have ended
+--FILE--
+<?php
+require getenv('SPINDLE_ROOT') . '/tests/phpt/kit.inc';
+
+use Async\Channel;
+use function Async\{await, delay, metrics, spawn};
+
+function grown(array $before, string ...$names): string
+{
+    $now = metrics();
+    return implode(' ', array_map(fn(string $name) => $now[$name] - $before[$name], $names));
+}
+const ENDS = ['coroutines_spawned_total', 'coroutines_ended_total', 'coroutines_failed_total', 'coroutines_cancelled_total'];
+$before = metrics();
+[$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+$channel = new Channel();
+$all = [spawn(fgets(...), $ours), spawn($channel->recv(...)), spawn(delay(...), 3_600_000), spawn(delay(...), 3_600_000)];
+T\until(fn() => metrics()['coroutines_suspended'] === 4);
+$now = metrics();
+echo "io $now[waits_for_io], coroutines $now[waits_for_coroutines], time $now[waits_for_time], ", $now['timers'] >= 2 ? 'timers' : 'no timers', ", watched ", $now['descriptors'] - $before['descriptors'], "\n";
+echo grown($before, ...ENDS), "\n";
+delay(20);
+echo metrics()['waits_for_io_seconds_total'] - $now['waits_for_io_seconds_total'] >= 0.015 ? 'io counts time, ' : 'io counts no time, ';
+$time = metrics()['waits_for_time_seconds_total'] - $now['waits_for_time_seconds_total'];
+echo $time >= 0.05 ? 'and three that sleep count three times' : "sleeps count $time", "\n";
+fwrite($theirs, "line\n");
+$channel->close();
+$all[2]->cancel();
+foreach ([0, 1, 2] as $i) {
+    try {
+        await($all[$i]);
+    } catch (Throwable) {
+    }
+}
+echo grown($before, ...ENDS), "\n";
+$now = metrics();
+echo "io $now[waits_for_io], coroutines $now[waits_for_coroutines], time $now[waits_for_time]\n";
+// What works for the runtime is not counted, and a child begins with none of its parent's waits.
+$handled = 0;
+$scope = new Async\Scope();
+$scope->setExceptionHandler(function () use (&$handled) { $handled++; });
+$before = metrics();
+$scope->spawn(fn() => throw new Exception());
+T\until(function () use (&$handled) { return $handled === 1; });
+echo grown($before, ...ENDS), "\n";
+$idle = metrics()['loop_idle_seconds_total'];
+for ($until = hrtime(true) + 20_000_000; hrtime(true) < $until; ) {
+}
+delay(0);
+echo metrics()['loop_idle_seconds_total'] - $idle < 0.01 ? 'work is not idle' : 'work is idle', "\n";
+$late = spawn(delay(...), 1);
+T\begun($late);
+for ($until = hrtime(true) + 20_000_000; hrtime(true) < $until; ) {
+}
+await($late);
+echo metrics()['loop_lag_seconds'] > 0.01 ? 'late' : 'not late', "\n";
+$all[3]->cancel();
+try {
+    metrics(1);
+} catch (ArgumentCountError $e) {
+    echo $e->getMessage(), "\n";
+}
+?>
+--EXPECT--
+io 1, coroutines 1, time 2, timers, watched 1
+4 0 0 0
+io counts time, and three that sleep count three times
+4 3 1 1
+io 0, coroutines 0, time 1
+1 1 1 0
+work is not idle
+late
+Async\metrics() expects exactly 0 arguments, 1 given
