@@ -2,6 +2,7 @@
 
 use crate::arguments::fails;
 use crate::profiles::{self, Health, Profile, ask};
+use spindle_php::sapi::instance;
 use spindle_sql::{Dialect, Effect};
 use spindle_zend::{
     Array, Class, Collected, Object, OwnedCell, PhpResult, Str, Thrown, Value, ValueCell, class_table, engine,
@@ -114,7 +115,7 @@ impl Connections {
     /// # Errors
     /// What its class has thrown.
     pub fn connect(&self) -> PhpResult {
-        let connection = engine::new_object(self.class)?;
+        let connection = instance::for_all(|| engine::new_object(self.class))?;
         self.invoke(&connection, b"__construct", self.constructor.clone())?;
         let mut is_connected = true;
         exception::put_aside(|| {

@@ -22,6 +22,7 @@ use classes::{CLASSES, Classes, class_of, pool_of, pooled_class};
 use dependents::guard;
 use leases::{give_back, last_used, leased};
 use spindle_php::coroutine;
+use spindle_php::sapi::instance;
 use spindle_zend::{
     Arguments, Call, Class, Frame, FunctionEntry, Hook, Instance, Object, Owned, PhpResult, Str, Thrown, Type, Value,
     argument_error, as_handler, declare_class_extending, exception, function_table,
@@ -250,7 +251,7 @@ fn construct(call: Call, begin: impl FnOnce(&Instance<Pool>) -> Result<(), Throw
         return Err(fails("The object is constructed already"));
     }
     let Some(class) = pooled_class(this) else { return Ok(Value::NULL) };
-    let pool = POOL.make();
+    let pool = instance::for_all(|| POOL.make());
     begin(&pool)?;
     pool::fill(&pool, 1)?;
     this.set_property(class, c"pool", &Value::from(Owned::<Object>::from(pool)));

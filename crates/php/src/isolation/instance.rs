@@ -41,6 +41,18 @@ pub fn shared() -> Option<Owned<Str>> {
     c::spindle_instances_shared()
 }
 
+/// Calls `what`, which runs no PHP code and does not wait, so that the objects that it makes are the script's: the instance in which
+/// they are made may end before others have used them.
+pub fn for_all<R>(what: impl FnOnce() -> R) -> R {
+    let before = c::spindle_instance_running();
+    // SAFETY: null is the script.
+    unsafe { sys::spindle_instance_enter(std::ptr::null_mut()) };
+    let made = what();
+    // SAFETY: null, or an instance, which lasts until the end of PHP's request.
+    unsafe { sys::spindle_instance_enter(before) };
+    made
+}
+
 /// Ends all instances. At the end of PHP's request: their destructors are called.
 pub fn end_all() {
     LAST.set(0);
