@@ -229,6 +229,13 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
+        name: "orms",
+        tells: "Doctrine and Eloquent on one pool, in 40 coroutines and 16 instances, with real servers: the rows that should be there",
+        run: "tests/applications/run --orms \"$@\"",
+        cases: "tests/applications/run --orms --list",
+        ..DAILY
+    },
+    Suite {
         name: "loops",
         tells: "event loops in PHP on Async\\Poll, by the contracts of Revolt and ReactPHP; more where SPINDLE_SOURCES names sources",
         run: "tests/applications/run --loops \"$@\"",
