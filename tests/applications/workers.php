@@ -19,8 +19,10 @@ declare(strict_types=1);
 namespace Applications;
 
 require dirname(__DIR__) . '/sapi/fastcgi.php';
+require __DIR__ . '/symfony.php';
 
 const VISITORS = 32;
+const SYMFONY = ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml', 'php-doctrine-orm'];
 /** Headers of the connection and of the moment. */
 const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
 
@@ -208,6 +210,22 @@ function symfony(int $n): \Generator
     yield new Request("/account?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:wrong")]);
 }
 
+/** By packages/symfony: with what the runtime and the kernel do between requests. @return \Generator<int, Request, Answer, void> */
+function symfony_runtime(int $n): \Generator
+{
+    yield from symfony($n);
+    yield new Request("/notes/v$n?n=v$n");
+    yield new Request("/forgotten/v$n?n=v$n");
+    yield new Request("/notes/v$n?n=v$n");
+    yield new Request("/settings?n=v$n");
+    yield new Request("/broken?n=v$n");
+    yield new Request("/unshown?n=v$n");
+    if ($n < 2) {
+        yield new Request("/forever?n=v$n");
+    }
+    yield new Request("/notes/v$n?n=v$n");
+}
+
 /** @return \Generator<int, Request, Answer, void> */
 function laravel(int $n): \Generator
 {
@@ -263,7 +281,7 @@ function underFpm(string $application): array
     putenv("WORKER_MODE_APPLICATION=$application");
     putenv('WORKER_MODE_FOLDER=' . WORK);
     $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no']);
-    $script = __DIR__ . '/worker-mode/front.php';
+    $script = $application === 'symfony_runtime' ? WORK . '/symfony/public/index.php' : __DIR__ . '/worker-mode/front.php';
     $all = visitors($application);
     foreach ($all as $visitor) {
         $connection = $fpm->connect();
@@ -274,7 +292,7 @@ function underFpm(string $application): array
             }
             [$path, $query] = explode('?', $request->path) + [1 => ''];
             $answer = $connection->get($script, $query, $request->body, $headers + ['REQUEST_METHOD' => $request->method, 'REQUEST_URI' => $request->path,
-                'SCRIPT_NAME' => '/front.php', 'DOCUMENT_ROOT' => dirname($script), 'CONTENT_TYPE' => '', 'REQUEST_SCHEME' => 'http',
+                'SCRIPT_NAME' => '/' . basename($script), 'DOCUMENT_ROOT' => dirname($script), 'CONTENT_TYPE' => '', 'REQUEST_SCHEME' => 'http',
                 'SERVER_NAME' => 'applications.test', 'SERVER_PORT' => '80', 'CONTENT_LENGTH' => $request->body === '' ? '' : (string) strlen($request->body)])
                 ?? \Runner\fail("php-fpm has not answered $request->path");
             $lines = array_filter(explode("\r\n", $answer->headers));
@@ -342,7 +360,7 @@ function inMode(string $mode, string $application, int $seed): array
     return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
 }
 
-$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml']];
+$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, 'php-symfony-runtime', 'php-symfony-dotenv']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;
@@ -353,13 +371,15 @@ foreach ($applications as $name => $packages) {
         $skipped++;
         continue;
     }
+    $name === 'symfony_runtime' && project(WORK . '/symfony');
     $expected = underFpm($name);
     $first = $expected[0]->answers[0];
     $first->status === 200 || \Runner\fail("$name does not work under php-fpm: $first " . @file_get_contents(WORK . "/$name.log"));
     $runs = [];
     foreach (explode(' ', $options['seeds'] ?? '0 1 2') as $seed) {
-        // Laravel keeps its application in static properties.
-        array_push($runs, ...($name === 'laravel' ? [] : [['worker', (int) $seed]]), ...[['application', (int) $seed]]);
+        // Laravel keeps its application in static properties. Symfony is served in application mode by packages/symfony.
+        $modes = ['laravel' => ['application'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? ['worker', 'application'];
+        array_push($runs, ...array_map(static fn (string $mode) => [$mode, (int) $seed], $modes));
     }
     foreach ($runs as [$mode, $seed]) {
         [$found, $rest] = inMode($mode, $name, $seed);

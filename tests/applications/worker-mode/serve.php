@@ -6,15 +6,24 @@ use Async\Http\Server;
 use function Async\{await, signal, spawn};
 
 define('WORK', getenv('WORKER_MODE_FOLDER'));
-$application = require __DIR__ . '/' . getenv('WORKER_MODE_APPLICATION') . '.php';
 $at_once = $most = 0;
-$handler = function () use ($application, &$at_once, &$most): void {
-    $most = max($most, ++$at_once);
-    register_shutdown_function(static function () use (&$at_once): void { $at_once--; });
-    $application();
+$counted = function (callable $handler) use (&$at_once, &$most): Closure {
+    return function () use ($handler, &$at_once, &$most): void {
+        $most = max($most, ++$at_once);
+        register_shutdown_function(static function () use (&$at_once): void { $at_once--; });
+        $handler();
+    };
 };
+$name = getenv('WORKER_MODE_APPLICATION');
+if ($name === 'symfony_runtime') {
+    $argv = ['serve.php', WORK . '/symfony/public/index.php'];
+    $boot = require dirname(__DIR__, 3) . '/packages/symfony/serve.php';
+} else {
+    $handler = require __DIR__ . "/$name.php";
+    $boot = static fn () => $handler;
+}
 $server = (new Server())->listen('127.0.0.1:0');
-getenv('WORKER_MODE') === 'application' ? $server->application(static fn () => $handler, 16) : $server->worker($handler);
+getenv('WORKER_MODE') === 'application' ? $server->application(static fn (int $instance) => $counted($boot($instance)), 16) : $server->worker($counted($boot(0)));
 spawn(function () use ($server) {
     await(signal(SIGTERM));
     $server->stop(10);

@@ -1,14 +1,16 @@
 <?php
 
 /**
- * An application on Symfony's kernel, with its framework, Twig and security bundles: what it returns handles one request.
+ * An application on Symfony's kernel, with its framework, Twig and security bundles, and Doctrine: what it returns handles one request in
+ * worker mode, where kernels are lent, as one has a request at a time.
  *
- * Under php-fpm each request has a process's kernel to itself, in application mode one of its instance. In worker mode kernels are lent, as one
- * has a request at a time.
+ * Under php-fpm and in application mode it is served by its own front, for Symfony Runtime (see project() in ../symfony.php).
  */
 
 namespace App;
 
+use Doctrine\DBAL\DriverManager;
+use Doctrine\ORM\{Configuration, EntityManager, EntityManagerInterface, Mapping as ORM, Mapping\Driver\AttributeDriver, Tools\SchemaTool};
 use Symfony\Bundle\FrameworkBundle\Controller\AbstractController;
 use Symfony\Bundle\FrameworkBundle\{FrameworkBundle, Kernel\MicroKernelTrait};
 use Symfony\Bundle\{SecurityBundle\SecurityBundle, TwigBundle\TwigBundle};
@@ -18,15 +20,53 @@ use Symfony\Component\HttpFoundation\{BinaryFileResponse, Cookie, JsonResponse, 
 use Symfony\Component\HttpKernel\{Event\RequestEvent, Exception\HttpException, HttpKernelInterface, Kernel as Base};
 use Symfony\Component\Routing\Loader\Configurator\RoutingConfigurator;
 
-foreach (['Bundle/FrameworkBundle', 'Bundle/TwigBundle', 'Bundle/SecurityBundle', 'Component/Yaml'] as $part) {
-    require_once "Symfony/$part/autoload.php";
+foreach (['Symfony/Bundle/FrameworkBundle', 'Symfony/Bundle/TwigBundle', 'Symfony/Bundle/SecurityBundle', 'Symfony/Component/Yaml', 'Twig', 'Doctrine/ORM'] as $part) {
+    require_once "$part/autoload.php";
 }
-require_once 'Twig/autoload.php';
 
 /** Lets another request run, as a query of a database does. */
 function pause(): void
 {
     usleep(random_int(0, 2000));
+}
+
+#[ORM\Entity, ORM\Table('authors')]
+class Author
+{
+    #[ORM\Id, ORM\GeneratedValue, ORM\Column]
+    public ?int $id = null;
+
+    public function __construct(#[ORM\Column(length: 40)] private string $name) {}
+
+    public function name(): string
+    {
+        return $this->name;
+    }
+}
+
+#[ORM\Entity, ORM\Table('notes')]
+class Note
+{
+    #[ORM\Id, ORM\GeneratedValue, ORM\Column]
+    public ?int $id = null;
+
+    public function __construct(#[ORM\ManyToOne(targetEntity: Author::class, cascade: ['persist', 'remove'])] public Author $author, #[ORM\Column] public string $text) {}
+}
+
+/** Makes an entity manager with a database of its own, in memory. */
+final class Entities
+{
+    public static function make(): EntityManagerInterface
+    {
+        $configuration = new Configuration();
+        $configuration->setMetadataDriverImpl(new AttributeDriver([]));
+        $configuration->setProxyDir(WORK . '/symfony/proxies');
+        $configuration->setProxyNamespace('Proxies');
+        $configuration->setAutoGenerateProxyClasses(\Doctrine\Common\Proxy\AbstractProxyFactory::AUTOGENERATE_FILE_NOT_EXISTS);
+        $manager = new EntityManager(DriverManager::getConnection(['driver' => 'pdo_sqlite', 'memory' => true]), $configuration);
+        (new SchemaTool($manager))->createSchema(array_map($manager->getClassMetadata(...), [Author::class, Note::class]));
+        return $manager;
+    }
 }
 
 final class Kernel extends Base
@@ -64,9 +104,12 @@ final class Kernel extends Base
             'access_control' => [['path' => '^/account', 'roles' => 'ROLE_USER'], ['path' => '^/even', 'roles' => 'ROLE_EVEN']],
         ]);
         $services = $container->services();
+        // As DoctrineBundle has it: what a request has read is not known to the next one.
+        $services->set(EntityManagerInterface::class)->factory([Entities::class, 'make'])->tag('kernel.reset', ['method' => 'clear']);
         $services->set(Controller::class)->autowire()->autoconfigure()->public()->tag('controller.service_arguments');
         $services->set(Listener::class)->tag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 100])
-            ->tag('kernel.event_listener', ['event' => 'kernel.response', 'method' => 'onResponse']);
+            ->tag('kernel.event_listener', ['event' => 'kernel.response', 'method' => 'onResponse'])
+            ->tag('kernel.event_listener', ['event' => 'kernel.exception', 'method' => 'onException']);
     }
 
     protected function configureRoutes(RoutingConfigurator $routes): void
@@ -74,11 +117,13 @@ final class Kernel extends Base
         foreach (['page' => '/', 'login' => '/login', 'account' => '/account', 'even' => '/even', 'count' => '/count', 'form' => '/form', 'object' => '/json',
             'cookies' => '/cookies', 'streamed' => '/stream', 'download' => '/file', 'cached' => '/cached', 'upload' => '/upload', 'fails' => '/fails',
             'teapot' => '/teapot', 'forwarded' => '/forward', 'printed' => '/printed', 'left' => '/left/{name}', 'warned' => '/warned',
-            'globals' => '/globals'] as $method => $path) {
+            'globals' => '/globals', 'settings' => '/settings', 'broken' => '/broken', 'unshown' => '/unshown', 'forever' => '/forever'] as $method => $path) {
             $routes->add($method, $path)->controller([Controller::class, $method]);
         }
         $routes->add('item', '/item/{id<\d+>}')->controller([Controller::class, 'item'])->methods(['PUT', 'DELETE']);
         $routes->add('hello', '/hello/{name}')->controller([Controller::class, 'hello'])->defaults(['_locale' => 'en']);
+        $routes->add('notes', '/notes/{of}')->controller([Controller::class, 'notes']);
+        $routes->add('forgotten', '/forgotten/{of}')->controller([Controller::class, 'forgotten']);
         $routes->add('logout', '/logout');
     }
 }
@@ -89,6 +134,13 @@ final class Listener
     {
         pause();
         $event->getRequest()->attributes->set('asked', $event->getRequest()->query->get('n', '-'));
+    }
+
+    public function onException(\Symfony\Component\HttpKernel\Event\ExceptionEvent $event): void
+    {
+        if ($event->getRequest()->getPathInfo() === '/unshown') {
+            throw new \LogicException('a secret of the source');
+        }
     }
 
     public function onResponse(\Symfony\Component\HttpKernel\Event\ResponseEvent $event): void
@@ -266,25 +318,71 @@ final class Controller extends AbstractController
         return new JsonResponse([$_GET, $_POST, $_COOKIE, $_FILES, $_REQUEST, $server, file_get_contents('php://input')]);
     }
 
+    public function notes(string $of, EntityManagerInterface $manager): Response
+    {
+        $known = count($manager->getUnitOfWork()->getScheduledEntityInsertions());
+        foreach (['one', 'two'] as $text) {
+            $manager->persist(new Note(new Author("$of, $text"), "note $text of $of"));
+            pause();
+        }
+        $manager->flush();
+        $manager->clear();
+        pause();
+        $found = $manager->createQuery('SELECT n FROM App\Note n WHERE n.text LIKE :of ORDER BY n.id')->setParameter('of', "% of $of")->getResult();
+        $said = array_map(static fn (Note $note) => [$note->text, get_parent_class($note->author), $note->author->name()], $found);
+        array_map($manager->remove(...), $found);
+        $manager->flush();
+        return $this->json([$known, $said, $manager->getUnitOfWork()->size()]);
+    }
+
+    /** Fails with entities that are known and not written. */
+    public function forgotten(string $of, EntityManagerInterface $manager): Response
+    {
+        $manager->persist(new Note(new Author($of), $of));
+        pause();
+        throw new \DomainException("forgotten by $of");
+    }
+
+    /** What the runtime sets. */
+    public function settings(): Response
+    {
+        $handler = set_error_handler(null);
+        restore_error_handler();
+        return $this->json([error_reporting(), ini_get('display_errors'), get_debug_type($handler[0] ?? $handler), $_SERVER['APP_ENV'], $_ENV['OF_A_FILE'], $_SERVER['SCRIPT_NAME'],
+            basename($_SERVER['SCRIPT_FILENAME']), basename($_SERVER['DOCUMENT_ROOT'])]);
+    }
+
+    /** Fails where the kernel catches nothing, which then shows its page. */
+    public function broken(): Response
+    {
+        return new StreamedResponse(static function (): never {
+            pause();
+            throw new \LogicException('a secret of the source');
+        });
+    }
+
+    /** Fails, and so does what is to show it. */
+    public function unshown(): never
+    {
+        pause();
+        throw new \LogicException('not shown');
+    }
+
+    public function forever(): never
+    {
+        set_time_limit(1);
+        while (true);
+    }
+
     public function item(int $id, Request $request): Response
     {
         return new Response("{$request->getMethod()} $id", $request->isMethod('DELETE') ? 204 : 200);
     }
 }
 
-/** Where applications keep what each process has one of. */
-final class Process
-{
-    public static ?Kernel $kernel = null;
-}
-
 $free = [];
 return static function () use (&$free): void {
-    if (getenv('WORKER_MODE') === 'application') {
-        $kernel = Process::$kernel ??= new Kernel('prod', false);
-    } else {
-        $kernel = array_pop($free) ?? new Kernel('prod', false);
-    }
+    $kernel = array_pop($free) ?? new Kernel('prod', false);
     $request = Request::createFromGlobals();
     $response = $kernel->handle($request, HttpKernelInterface::MAIN_REQUEST, true);
     $response->send();
