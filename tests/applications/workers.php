@@ -23,6 +23,7 @@ require __DIR__ . '/symfony.php';
 
 const VISITORS = 32;
 const SYMFONY = ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml', 'php-doctrine-orm'];
+const RUNTIME = ['php-symfony-runtime', 'php-symfony-dotenv', 'php-symfony-polyfill-intl-grapheme', 'php-symfony-polyfill-intl-normalizer'];
 /** Headers of the connection and of the moment. */
 const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
 
@@ -360,7 +361,8 @@ function inMode(string $mode, string $application, int $seed): array
     return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
 }
 
-$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, 'php-symfony-runtime', 'php-symfony-dotenv']];
+$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
+    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-doctrine-dbal']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;
@@ -371,7 +373,18 @@ foreach ($applications as $name => $packages) {
         $skipped++;
         continue;
     }
-    $name === 'symfony_runtime' && project(WORK . '/symfony');
+    if (in_array($name, ['symfony_serve', 'symfony_messenger'], true)) {
+        try {
+            $said = (__NAMESPACE__ . "\\$name")();
+            echo "ok    $name: $said\n";
+            $passed++;
+        } catch (Wrong $wrong) {
+            echo "FAIL  $name: {$wrong->getMessage()}\n";
+            $failed++;
+        }
+        continue;
+    }
+    $name === 'symfony_runtime' && project(WORK . '/symfony', 'symfony');
     $expected = underFpm($name);
     $first = $expected[0]->answers[0];
     $first->status === 200 || \Runner\fail("$name does not work under php-fpm: $first " . @file_get_contents(WORK . "/$name.log"));

@@ -92,7 +92,7 @@ final class Front
     }
 
     /** A file with this name in the directory or one above it. */
-    private static function above(string $folder, string $name): ?string
+    public static function above(string $folder, string $name): ?string
     {
         while (!\is_file("$folder/$name")) {
             if ($folder === \dirname($folder)) {

@@ -75,6 +75,9 @@ final class Kernel extends Base
 
     public function registerBundles(): iterable
     {
+        if ($this->environment === 'broken') {
+            throw new \LogicException('the kernel is broken');
+        }
         return [new FrameworkBundle(), new TwigBundle(), new SecurityBundle()];
     }
 
