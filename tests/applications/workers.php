@@ -20,6 +20,7 @@ namespace Applications;
 
 require dirname(__DIR__) . '/sapi/fastcgi.php';
 require __DIR__ . '/symfony.php';
+require __DIR__ . '/psr15.php';
 
 const VISITORS = 32;
 const SYMFONY = ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml', 'php-doctrine-orm'];
@@ -256,7 +257,8 @@ function laravel(int $n): \Generator
 /** @return list<Visitor> */
 function visitors(string $application): array
 {
-    return array_map(static fn (int $n) => new Visitor($n, (__NAMESPACE__ . "\\$application")($n)), range(0, VISITORS - 1));
+    $requests = __NAMESPACE__ . '\\' . preg_replace('/^psr15_.*/', 'slim', $application);
+    return array_map(static fn (int $n) => new Visitor($n, $requests($n)), range(0, VISITORS - 1));
 }
 
 /** Settings of PHP that are the same for both. */
@@ -279,7 +281,8 @@ function settings(string $application): array
 function underFpm(string $application): array
 {
     $program = current(glob('/usr/sbin/php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION)) ?: '/usr/sbin/php-fpm';
-    putenv("WORKER_MODE_APPLICATION=$application");
+    // What packages/psr15 serves is compared with what Slim makes of the request and sends itself.
+    putenv('WORKER_MODE_APPLICATION=' . preg_replace('/^psr15_.*/', 'slim', $application));
     putenv('WORKER_MODE_FOLDER=' . WORK);
     $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no']);
     $script = $application === 'symfony_runtime' ? WORK . '/symfony/public/index.php' : __DIR__ . '/worker-mode/front.php';
@@ -361,7 +364,8 @@ function inMode(string $mode, string $application, int $seed): array
     return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
 }
 
-$applications = ['slim' => ['php-slim'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
+$applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
+    'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
     'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-doctrine-dbal']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
@@ -373,7 +377,7 @@ foreach ($applications as $name => $packages) {
         $skipped++;
         continue;
     }
-    if (in_array($name, ['symfony_serve', 'symfony_messenger'], true)) {
+    if (in_array($name, ['symfony_serve', 'symfony_messenger', 'psr15_bodies'], true)) {
         try {
             $said = (__NAMESPACE__ . "\\$name")();
             echo "ok    $name: $said\n";
@@ -391,7 +395,7 @@ foreach ($applications as $name => $packages) {
     $runs = [];
     foreach (explode(' ', $options['seeds'] ?? '0 1 2') as $seed) {
         // Laravel keeps its application in static properties. Symfony is served in application mode by packages/symfony.
-        $modes = ['laravel' => ['application'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? ['worker', 'application'];
+        $modes = ['laravel' => ['application'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? (str_starts_with($name, 'psr15_') ? ['application'] : ['worker', 'application']);
         array_push($runs, ...array_map(static fn (string $mode) => [$mode, (int) $seed], $modes));
     }
     foreach ($runs as [$mode, $seed]) {

@@ -18,6 +18,8 @@ $name = getenv('WORKER_MODE_APPLICATION');
 if ($name === 'symfony_runtime') {
     $argv = ['serve.php', WORK . '/symfony/public/index.php'];
     $boot = require dirname(__DIR__, 3) . '/packages/symfony/serve.php';
+} elseif (str_starts_with($name, 'psr15_')) {
+    $boot = (require __DIR__ . '/psr15.php')(substr($name, 6));
 } else {
     $handler = require __DIR__ . "/$name.php";
     $boot = static fn () => $handler;
