@@ -134,14 +134,22 @@ function symfony_serve(): string
     $folder = WORK . '/symfony';
     project($folder, 'symfony');
     $serve = static fn (string $in, array $arguments = [], array $environment = []) => new Program([dirname(EXTENSION) . '/spindle', 'serve', "$folder/vendor/spindle/symfony/serve.php", '--mode', 'application',
-        '--instances', '2', '--listen', '127.0.0.1:0', '--extension', EXTENSION, ...forCommands($folder), ...($arguments === [] ? [] : ['--', ...$arguments])], $in, $environment);
-    $server = $serve($folder);
-    \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at (http://\S+/)~', $server->said()) || !$server->isRunning());
-    preg_match('~at (http://\S+/)~', $server->said(), $found) || throw new Wrong($server->said());
-    $answer = json_decode((string) file_get_contents("$found[1]settings?n=1"));
-    check('what the runtime has set', $answer, [-1, '', 'Symfony\Component\ErrorHandler\ErrorHandler', 'prod', 'yes', '/index.php', 'index.php', 'public']);
-    $server->signal(SIGTERM);
-    check('the status of the server', $server->status(), 0, $server->said());
+        '--instances', '2', '--listen', '127.0.0.1:0', '--extension', EXTENSION, ...forCommands($folder), ...$arguments], $in, $environment);
+    $expected = ['prod' => [-1, '', 'Symfony\Component\ErrorHandler\ErrorHandler', 'prod', 'yes', '/index.php', 'index.php', 'public']];
+    $expected['dev'] = [-1, '1', 2 => $expected['prod'][2], 'dev'] + $expected['prod'];
+    foreach ($expected as $env => $settings) {
+        // While debugging each request may have an instance of its own, so that changes are seen.
+        $server = $serve($folder, $env === 'dev' ? ['--set', 'instance_requests=1', '--dev'] : [], ['APP_ENV' => $env]);
+        \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at (http://\S+/)~', $server->said()) || !$server->isRunning());
+        preg_match('~at (http://\S+/)~', $server->said(), $found) || throw new Wrong($server->said());
+        for ($n = 0; $n < 5; $n++) {
+            check("what the runtime has set in $env", json_decode((string) file_get_contents("$found[1]settings?n=$n")), $settings);
+            $page = file_get_contents("$found[1]fails?n=$n", context: stream_context_create(['http' => ['ignore_errors' => true]]));
+            check("a page of errors in $env", [$http_response_header[0], str_contains($page, '<html'), str_contains($page, "fails for $n")], ['HTTP/1.1 500 Internal Server Error', true, $env === 'dev'], $page);
+        }
+        $server->signal(SIGTERM);
+        check('the status of the server', $server->status(), 0, $server->said());
+    }
 
     // What cannot be served: it ends with status 1, and says why.
     file_put_contents("$folder/public/int.php", '<?php return 1;');
@@ -152,11 +160,11 @@ function symfony_serve(): string
     file_put_contents("$bare/public/index.php", '<?php echo "old";');
     $wrong = [
         [WORK, [], [], 'public/index.php is not in'],
-        [$folder, ['public/none.php'], [], 'public/none.php is not in'],
+        [$folder, ['--', 'public/none.php'], [], 'public/none.php is not in'],
         [$bare, [], [], 'has a vendor/autoload.php'],
-        [$folder, ['public/int.php'], [], 'returns int, and must return a closure'],
-        [$folder, ['public/old.php'], [], 'returns stdClass, and must return a closure'],
-        [$folder, ['bin/console'], [], 'makes a command of the console'],
+        [$folder, ['--', 'public/int.php'], [], 'returns int, and must return a closure'],
+        [$folder, ['--', 'public/old.php'], [], 'returns stdClass, and must return a closure'],
+        [$folder, ['--', 'bin/console'], [], 'makes a command of the console'],
         [$folder, [], ['APP_RUNTIME' => 'stdClass'], 'stdClass, which is to be the runtime'],
         [$folder, [], ['APP_ENV' => 'broken'], 'the kernel is broken'],
     ];

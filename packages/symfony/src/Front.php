@@ -88,7 +88,7 @@ final class Front
         $given = $_SERVER['APP_RUNTIME_OPTIONS'] ?? $_ENV['APP_RUNTIME_OPTIONS'] ?? [];
         $given = \is_string($given) ? \json_decode($given, true, flags: \JSON_THROW_ON_ERROR) : $given;
         unset($extra['class']);
-        return [$class, $given + $extra + ['project_dir' => \dirname($file)]];
+        return [$class, $given + $extra + ['project_dir' => \dirname($file), 'error_handler' => Errors::class]];
     }
 
     /** A file with this name in the directory or one above it. */

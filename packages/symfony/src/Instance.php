@@ -32,7 +32,7 @@ final class Instance
         $_SERVER['APP_RUNTIME_MODE'] ??= 'web=1&worker=1';
         $this->runtime = $front->runtime();
         $this->isDebug = \filter_var($_SERVER['APP_DEBUG'] ?? false, \FILTER_VALIDATE_BOOL);
-        // The runtime shows errors, as it takes this for a command; a client may see them only while debugging.
+        // A client may see them only while debugging.
         \ini_set('display_errors', $this->isDebug);
         $this->reported = \error_reporting();
         // It is cloned because the runtime of Symfony 7.4 keeps the first request that it is asked for.
