@@ -11,10 +11,10 @@ namespace Applications;
 /** Makes the project of an application in the folder, with the files that a new project has. */
 function project(string $folder, string $application): void
 {
-    foreach (['public', 'bin', 'vendor/spindle'] as $needed) {
+    foreach (['public', 'bin', 'vendor/spindle', 'vendor/bin'] as $needed) {
         is_dir("$folder/$needed") || mkdir("$folder/$needed", recursive: true);
     }
-    @symlink(ROOT . '/packages/symfony', "$folder/vendor/spindle/symfony");
+    is_link("$folder/vendor/spindle/symfony") || symlink(ROOT . '/packages/symfony', "$folder/vendor/spindle/symfony");
     file_put_contents("$folder/.env", "APP_ENV=prod\nOF_A_FILE=yes\n");
     file_put_contents("$folder/composer.json", json_encode(['extra' => ['runtime' => ['test_envs' => ['try']]]]));
     // What Composer makes.
@@ -30,6 +30,11 @@ spl_autoload_register(static function (string $class): void {
 require_once ' . var_export(__DIR__ . "/worker-mode/$application.php", true) . ';
 return new stdClass();
 ');
+    file_put_contents("$folder/vendor/bin/spindle-consume", <<<'PHP'
+        <?php
+        $GLOBALS['_composer_autoload_path'] = __DIR__ . '/../autoload.php';
+        return include __DIR__ . '/../spindle/symfony/bin/spindle-consume';
+        PHP);
     $template = file_get_contents(LIBRARIES . '/Symfony/Component/Runtime/Internal/autoload_runtime.template');
     file_put_contents("$folder/vendor/autoload_runtime.php", strtr($template, ['%project_dir%' => 'dirname(__DIR__, 1)',
         '%runtime_class%' => "'Symfony\\\\Component\\\\Runtime\\\\SymfonyRuntime'", '%runtime_options%' => "['test_envs' => ['try'], 'project_dir' => dirname(__DIR__, 1)]"]));
@@ -196,7 +201,7 @@ function symfony_messenger(): string
     $php = [PHP_BINARY, '-n', ...forCommands($folder), '-d', 'extension=pdo', '-d', 'extension=pdo_pgsql', '-d', 'extension=mbstring', '-d', 'extension=ctype', '-d', 'extension=tokenizer', '-d', 'extension=xml', '-d', 'extension=dom',
         '-d', 'extension=posix', '-d', 'memory_limit=1G'];
     $console = static fn (string ...$arguments) => new Program([...$php, 'bin/console', ...$arguments], $folder, $environment);
-    $consume = static fn (string ...$arguments) => new Program([...$php, '-d', 'extension=' . EXTENSION, 'vendor/spindle/symfony/bin/spindle-consume', ...$arguments], $folder, $environment);
+    $consume = static fn (string ...$arguments) => new Program([...$php, '-d', 'extension=' . EXTENSION, "$folder/vendor/bin/spindle-consume", ...$arguments], '/', $environment);
     $send = static function (int $count, string $kind = '') use ($console, $database): void {
         @$database->exec('DELETE FROM handled');
         @$database->exec('DELETE FROM messenger_messages');
@@ -257,6 +262,18 @@ function symfony_messenger(): string
     check('the status after a failure', $workers->status(), 1, $workers->said());
     check('how often it is said', substr_count($workers->said(), 'a worker breaks'), 1, $workers->said());
     check('handled whole', $number('count(*) FROM handled WHERE ended IS NULL'), 0);
+
+    // One that ends by exit does so, too. Its message is not acknowledged.
+    $send(100, 'exits');
+    $workers = $consume('async', '--concurrency=5');
+    check('the status after exit', $workers->status(), 1, $workers->said());
+    $started = $number('count(*) FROM handled');
+    check('not acknowledged', [$number('count(*) FROM messenger_messages'), $started > 0 && $started <= 10], [100, true]);
+
+    $send(100, 'fatal');
+    $workers = $consume('async', '--concurrency=5');
+    check('the status after a fatal error', $workers->status(), 1, $workers->said());
+    check('not acknowledged', $number('count(*) FROM messenger_messages'), 100);
 
     foreach ([[['nowhere'], 'The receiver "nowhere" does not exist'], [['async', '--concurrency=0'], "not '0'"], [['async', '--limit=x'], "not 'x'"], [['async', '--unknown'], '"--unknown" option does not exist'],
         [['async', '--keepalive'], 'keepalive']] as [$arguments, $why]) {

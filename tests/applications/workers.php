@@ -1,7 +1,8 @@
 <?php
 /*
  * Asks applications of Symfony's kernel and of Slim in worker mode, 32 requests at once, and in application mode, with 16 instances,
- * what they answer under php-fpm.
+ * what they answer under php-fpm. In application mode packages/symfony serves Symfony, and packages/psr15 Slim, too; symfony.php and
+ * psr15.php have what else these packages do.
  *
  *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--keep]
  *

@@ -214,7 +214,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "workers",
-        tells: "Symfony's kernel and Slim in worker mode, 32 requests at once, and by 16 instances: the answers of php-fpm",
+        tells: "Symfony's kernel and Slim in worker mode, 32 requests at once, and by 16 instances of packages: the answers of php-fpm; Messenger",
         run: "tests/applications/run --workers \"$@\"",
         daily: Some("--seeds 0"),
         nightly: Some(""),

@@ -31,6 +31,10 @@ final class Worker
     public function run(array $arguments): int
     {
         $application = null;
+        $hasEnded = false;
+        \register_shutdown_function(function () use (&$hasEnded): void {
+            $this->group->isStopping = $this->group->isStopping || !$hasEnded; // a handler has called exit
+        });
         try {
             $application = $this->front->application($this->front->runtime());
             if (!$application instanceof Application) {
@@ -51,6 +55,7 @@ final class Worker
         if ($status !== 0) {
             $this->group->isStopping = true;
         }
+        $hasEnded = true;
         return $status;
     }
 

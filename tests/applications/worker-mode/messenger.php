@@ -60,6 +60,12 @@ final class JobHandler implements MessageHandlerInterface
         $connection = $this->connections->getConnection();
         $connection->executeStatement("INSERT INTO handled (number, worker, started) VALUES ($job->number, pg_backend_pid(), clock_timestamp())");
         usleep(50_000);
+        if ($job->kind === 'exits') {
+            exit(0);
+        }
+        if ($job->kind === 'fatal') {
+            str_repeat('x', 2 ** 31);
+        }
         if ($job->kind === 'fails') {
             throw new \DomainException("job $job->number fails");
         }
