@@ -192,16 +192,20 @@ function symfony_messenger(): string
     mkdir($folder);
     project($folder, 'messenger');
     $servers = WORK . '/servers';
-    exec(escapeshellarg(ROOT . '/scripts/servers') . ' start ' . escapeshellarg($servers) . ' postgres', result_code: $status);
-    $status === 0 || \Runner\fail('no PostgreSQL');
+    exec(escapeshellarg(ROOT . '/scripts/servers') . ' start ' . escapeshellarg($servers) . ' postgres redis', result_code: $status);
+    $status === 0 || \Runner\fail('no PostgreSQL, or no Redis');
     register_shutdown_function(static fn () => exec(escapeshellarg(ROOT . '/scripts/servers') . ' stop ' . escapeshellarg($servers)));
     preg_match_all("/^export (\\w+)='?(.*?)'?$/m", file_get_contents("$servers/env"), $variables);
     $environment = array_combine($variables[1], $variables[2]) + ['WORKER_MODE_FOLDER' => WORK];
     $database = new \PDO($environment['SPINDLE_PG_DSN']);
     $php = [PHP_BINARY, '-n', ...forCommands($folder), '-d', 'extension=pdo', '-d', 'extension=pdo_pgsql', '-d', 'extension=mbstring', '-d', 'extension=ctype', '-d', 'extension=tokenizer', '-d', 'extension=xml', '-d', 'extension=dom',
-        '-d', 'extension=posix', '-d', 'memory_limit=1G'];
-    $console = static fn (string ...$arguments) => new Program([...$php, 'bin/console', ...$arguments], $folder, $environment);
-    $consume = static fn (string ...$arguments) => new Program([...$php, '-d', 'extension=' . EXTENSION, "$folder/vendor/bin/spindle-consume", ...$arguments], '/', $environment);
+        '-d', 'extension=posix', '-d', 'extension=igbinary', '-d', 'extension=redis', '-d', 'memory_limit=1G'];
+    $console = static function (string ...$arguments) use ($php, $folder, &$environment): Program {
+        return new Program([...$php, 'bin/console', ...$arguments], $folder, $environment);
+    };
+    $consume = static function (string ...$arguments) use ($php, $folder, &$environment): Program {
+        return new Program([...$php, '-d', 'extension=' . EXTENSION, "$folder/vendor/bin/spindle-consume", ...$arguments], '/', $environment);
+    };
     $send = static function (int $count, string $kind = '') use ($console, $database): void {
         @$database->exec('DELETE FROM handled');
         @$database->exec('DELETE FROM messenger_messages');
@@ -281,5 +285,17 @@ function symfony_messenger(): string
         check('the status of what is wrong', $workers->status(), 1, $workers->said());
         check($workers->said(), substr_count($workers->said(), $why), 1);
     }
+
+    // In Redis each worker needs a name of its own.
+    $environment += ['APP_DEBUG' => '0', 'MESSENGER_CONSUMER_NAME' => 'test'];
+    $environment['APP_ENV'] = 'redis';
+    $send(200);
+    $workers = $consume('async', '--concurrency=20', '--limit=200');
+    check('the status', $workers->status(), 0, $workers->said());
+    check('how many were handled from Redis', [$number('count(ended) FROM handled'), $number('count(DISTINCT number) FROM handled')], [200, 200], $workers->said());
+    $environment['APP_ENV'] = 'nameless';
+    $workers = $consume('async', '--concurrency=20');
+    check('the status without names', $workers->status(), 1, $workers->said());
+    check('how often it is said', substr_count($workers->said(), "would have the name 'consumer'"), 1, $workers->said());
     return $said;
 }

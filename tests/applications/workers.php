@@ -367,7 +367,7 @@ function inMode(string $mode, string $application, int $seed): array
 
 $applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
     'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
-    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-doctrine-dbal']];
+    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-doctrine-dbal']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;

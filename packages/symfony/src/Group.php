@@ -22,6 +22,9 @@ final class Group
     /** The first worker has read what is for the whole group. */
     public bool $isConfigured = false;
 
+    /** @var array<string, array<string, int>> the names of workers, by transport, and whose they are */
+    public array $consumers = [];
+
     /** @var array<string, true> what has been said of failures, which often are the same for all */
     public array $said = [];
 

@@ -10,6 +10,7 @@ use Symfony\Component\Console\Event\ConsoleCommandEvent;
 use Symfony\Component\Console\Output\ConsoleOutput;
 use Symfony\Component\Console\Output\OutputInterface;
 use Symfony\Component\EventDispatcher\EventDispatcherInterface;
+use Symfony\Component\Messenger\Bridge\Redis\Transport\RedisTransport;
 use Symfony\Component\Messenger\Event\WorkerMessageFailedEvent;
 use Symfony\Component\Messenger\Event\WorkerRunningEvent;
 use Symfony\Component\Messenger\Event\WorkerStartedEvent;
@@ -17,6 +18,8 @@ use Symfony\Component\Messenger\Event\WorkerStartedEvent;
 /** One of the workers of a group, in an instance of its own: the application's messenger:consume, which its events steer. */
 final class Worker
 {
+    private const NAME = 'MESSENGER_CONSUMER_NAME';
+
     private ?OutputInterface $muted = null;
 
     private int $verbosity = OutputInterface::VERBOSITY_NORMAL;
@@ -36,7 +39,9 @@ final class Worker
             $this->group->isStopping = $this->group->isStopping || !$hasEnded; // a handler has called exit
         });
         try {
-            $application = $this->front->application($this->front->runtime());
+            $runtime = $this->front->runtime();
+            $this->nameConsumer();
+            $application = $this->front->application($runtime);
             if (!$application instanceof Application) {
                 throw new \RuntimeException("{$this->front->file} makes " . \get_debug_type($application) . ', and not the console of FrameworkBundle');
             }
@@ -57,6 +62,17 @@ final class Worker
         }
         $hasEnded = true;
         return $status;
+    }
+
+    /**
+     * Gives this worker a name of its own by the variable that Symfony's documentation has for the option `consumer` of Redis. Workers
+     * with one name would handle each other's messages again. Without it the process has a name of its own, too.
+     */
+    private function nameConsumer(): void
+    {
+        $given = $_ENV[self::NAME] ?? $_SERVER[self::NAME] ?? \getenv(self::NAME);
+        $name = ($given ?: \gethostname() . '-' . \getmypid()) . "-$this->number";
+        $_ENV[self::NAME] = $_SERVER[self::NAME] = $name;
     }
 
     private function listen(EventDispatcherInterface $events): void
@@ -104,9 +120,31 @@ final class Worker
                 \pcntl_signal($signal, $this->group->nothing);
             }
         }
+        $this->checkConsumers($event->getWorker());
         if ($this->group->isStopping || !$this->mayAsk()) {
             $event->getWorker()->stop();
         }
+    }
+
+    /** Refuses transports of Redis that have the name of another worker. */
+    private function checkConsumers(\Symfony\Component\Messenger\Worker $worker): void
+    {
+        foreach (self::read($worker, 'receivers') as $transport => $receiver) {
+            if (!$receiver instanceof RedisTransport) {
+                continue;
+            }
+            $name = self::read(self::read($receiver, 'connection'), 'consumer');
+            $other = $this->group->consumers[$transport][$name] ??= $this->number;
+            if ($other !== $this->number) {
+                throw new \RuntimeException("All workers would have the name '$name' in the Redis transport '$transport', and handle messages twice: set its option consumer to '%env(" . self::NAME . ")%'");
+            }
+        }
+    }
+
+    /** Reads a private property; null if there is none. */
+    private static function read(object $of, string $name): mixed
+    {
+        return \property_exists($of, $name) ? (new \ReflectionProperty($of, $name))->getValue($of) : null;
     }
 
     private function isRunning(WorkerRunningEvent $event): void

@@ -1,6 +1,6 @@
 <?php
 
-/** An application on Symfony's kernel that handles messages, which are in the PostgreSQL of scripts/servers. */
+/** An application on Symfony's kernel that handles messages, which are in the PostgreSQL of scripts/servers, or in its Redis (APP_ENV). */
 
 namespace App;
 
@@ -15,7 +15,7 @@ use Symfony\Component\Messenger\Handler\MessageHandlerInterface;
 use Symfony\Component\Messenger\MessageBusInterface;
 use function Symfony\Component\DependencyInjection\Loader\Configurator\service;
 
-foreach (['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Doctrine'] as $part) {
+foreach (['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Doctrine', 'Component/Messenger/Bridge/Redis'] as $part) {
     require_once "Symfony/$part/autoload.php";
 }
 require_once 'Doctrine/DBAL/autoload.php';
@@ -125,8 +125,14 @@ final class Kernel extends Base
 
     protected function configureContainer(ContainerConfigurator $container): void
     {
+        $redis = ['dsn' => 'redis://' . getenv('SPINDLE_REDIS_HOST') . ':' . getenv('SPINDLE_REDIS_PORT')];
+        $transport = match ($this->environment) {
+            'redis' => $redis + ['options' => ['stream' => 'jobs', 'delete_after_ack' => true, 'consumer' => '%env(MESSENGER_CONSUMER_NAME)%']],
+            'nameless' => $redis,
+            default => ['dsn' => 'doctrine://default'],
+        };
         $container->extension('framework', ['secret' => 'of a test', 'router' => ['enabled' => false], 'messenger' => ['reset_on_message' => true,
-            'transports' => ['async' => ['dsn' => 'doctrine://default', 'retry_strategy' => ['max_retries' => 0]]], 'routing' => [Job::class => 'async']]]);
+            'transports' => ['async' => $transport + ['retry_strategy' => ['max_retries' => 0]]], 'routing' => [Job::class => 'async']]]);
         $services = $container->services();
         $services->defaults()->autowire()->autoconfigure();
         $services->set(Connections::class)->public();
