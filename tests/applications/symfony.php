@@ -11,7 +11,7 @@ namespace Applications;
 /** Makes the project of an application in the folder, with the files that a new project has. */
 function project(string $folder, string $application): void
 {
-    foreach (['public', 'bin', 'vendor/spindle', 'vendor/bin'] as $needed) {
+    foreach (['public', 'bin', 'src', 'vendor/spindle', 'vendor/bin'] as $needed) {
         is_dir("$folder/$needed") || mkdir("$folder/$needed", recursive: true);
     }
     is_link("$folder/vendor/spindle/symfony") || symlink(ROOT . '/packages/symfony', "$folder/vendor/spindle/symfony");
@@ -26,6 +26,7 @@ foreach (["Component/Runtime", "Component/Dotenv", "Component/Console", "Polyfil
 }
 spl_autoload_register(static function (string $class): void {
     str_starts_with($class, "Spindle\\\\Symfony\\\\") && require ' . var_export($package, true) . ' . "/" . strtr(substr($class, 16), "\\\\", "/") . ".php";
+    is_file($file = dirname(__DIR__) . "/src/" . substr($class, 4) . ".php") && require $file;
 });
 require_once ' . var_export(__DIR__ . "/worker-mode/$application.php", true) . ';
 return new stdClass();
@@ -140,17 +141,50 @@ function symfony_serve(): string
     project($folder, 'symfony');
     $serve = static fn (string $in, array $arguments = [], array $environment = []) => new Program([dirname(EXTENSION) . '/spindle', 'serve', "$folder/vendor/spindle/symfony/serve.php", '--mode', 'application',
         '--instances', '2', '--listen', '127.0.0.1:0', '--extension', EXTENSION, ...forCommands($folder), ...$arguments], $in, $environment);
+    $serving = static function (Program $server): string {
+        \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at (http://\S+/)~', $server->said()) || !$server->isRunning());
+        return preg_match('~at (http://\S+/)~', $server->said(), $found) ? $found[1] : throw new Wrong($server->said());
+    };
     $expected = ['prod' => [-1, '', 'Symfony\Component\ErrorHandler\ErrorHandler', 'prod', 'yes', '/index.php', 'index.php', 'public']];
     $expected['dev'] = [-1, '1', 2 => $expected['prod'][2], 'dev'] + $expected['prod'];
     foreach ($expected as $env => $settings) {
         // While debugging each request may have an instance of its own, so that changes are seen.
         $server = $serve($folder, $env === 'dev' ? ['--set', 'instance_requests=1', '--dev'] : [], ['APP_ENV' => $env]);
-        \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at (http://\S+/)~', $server->said()) || !$server->isRunning());
-        preg_match('~at (http://\S+/)~', $server->said(), $found) || throw new Wrong($server->said());
+        $address = $serving($server);
         for ($n = 0; $n < 5; $n++) {
-            check("what the runtime has set in $env", json_decode((string) file_get_contents("$found[1]settings?n=$n")), $settings);
-            $page = file_get_contents("$found[1]fails?n=$n", context: stream_context_create(['http' => ['ignore_errors' => true]]));
+            check("what the runtime has set in $env", json_decode((string) file_get_contents("{$address}settings?n=$n")), $settings);
+            $page = file_get_contents("{$address}fails?n=$n", context: stream_context_create(['http' => ['ignore_errors' => true]]));
             check("a page of errors in $env", [$http_response_header[0], str_contains($page, '<html'), str_contains($page, "fails for $n")], ['HTTP/1.1 500 Internal Server Error', true, $env === 'dev'], $page);
+        }
+        $server->signal(SIGTERM);
+        check('the status of the server', $server->status(), 0, $server->said());
+    }
+
+    // Runtimes that keep the first request that they make, as Symfony's does from 7.4 on, and fronts that return a response.
+    file_put_contents("$folder/src/KeepingRuntime.php", <<<'PHP'
+        <?php
+        namespace App;
+        use Symfony\Component\{HttpFoundation\Request, Runtime\Runner\Symfony\HttpKernelRunner, Runtime\RunnerInterface};
+        final class KeepingRuntime extends \Symfony\Component\Runtime\SymfonyRuntime
+        {
+            private ?Request $kept = null;
+
+            public function getRunner(?object $application): RunnerInterface
+            {
+                return new HttpKernelRunner($application, $this->kept ??= Request::createFromGlobals());
+            }
+        }
+        PHP);
+    file_put_contents("$folder/public/response.php", <<<'PHP'
+        <?php
+        require_once dirname(__DIR__).'/vendor/autoload_runtime.php';
+        return fn (Symfony\Component\HttpFoundation\Request $request) => new Symfony\Component\HttpFoundation\Response("Hello, {$request->getPathInfo()}");
+        PHP);
+    foreach ([[[], ['APP_RUNTIME' => 'App\KeepingRuntime'], 'Hello, me%d, in en by GET with '], [['--', 'public/response.php'], [], 'Hello, /hello/me%d']] as [$arguments, $environment, $said]) {
+        $server = $serve($folder, $arguments, $environment);
+        $address = $serving($server);
+        for ($n = 0; $n < 5; $n++) {
+            check('the answer', file_get_contents("{$address}hello/me$n"), sprintf($said, $n));
         }
         $server->signal(SIGTERM);
         check('the status of the server', $server->status(), 0, $server->said());
