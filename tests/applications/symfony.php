@@ -260,7 +260,7 @@ function symfony_messenger(): string
 
     // A limit is the group's, and leaves the others as they were.
     $send(50);
-    $workers = $consume('async', '--concurrency', '20', '-l', '7');
+    $workers = $consume('messenger:consume', 'async', '--concurrency', '20', '-l', '7');
     check('the status', $workers->status(), 0, $workers->said());
     check('how many were handled, and left', [$number('count(ended) FROM handled'), $number('count(*) FROM messenger_messages WHERE delivered_at IS NULL')], [7, 43]);
 
@@ -300,6 +300,9 @@ function symfony_messenger(): string
     check('the status after a failure', $workers->status(), 1, $workers->said());
     check('how often it is said', substr_count($workers->said(), 'a worker breaks'), 1, $workers->said());
     check('handled whole', $number('count(*) FROM handled WHERE ended IS NULL'), 0);
+
+    $workers = $consume('--help');
+    check('the status of help, said once', [$workers->status(), substr_count($workers->said(), 'Usage:')], [0, 1], $workers->said());
 
     // One that ends by exit does so, too. Its message is not acknowledged.
     $send(100, 'exits');
