@@ -339,6 +339,8 @@ void spindle_instance_call_destructors(void);
 void spindle_instance_free(void);
 /* Whether code of the running instance has registered autoloaders. */
 bool spindle_instance_has_autoloaders(void);
+/* Returns true if those of the process are not called for the running one, but for those that it has among its own. */
+bool spindle_instance_has_all_autoloaders(void);
 /* Asks those that come before the process's, or after them, for a class. Returns NULL if there is none then. */
 zend_class_entry *spindle_instance_autoload(bool is_first, zend_string *name, zend_string *lower);
 /* Collects cycles: destructors run in the instances of their objects. */

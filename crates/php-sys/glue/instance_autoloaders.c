@@ -1,4 +1,6 @@
-/* Autoloaders that code of an instance registers are its own: they are objects of it, and closures, which no other one may call. */
+/* Autoloaders that code of an instance registers are its own: they are objects of it, and closures, which no other one may call. Those
+ * of the process are called, too, between its own that come first and the rest, until it unregisters one of them: then it has a list
+ * without that for itself. */
 #include "instances.h"
 
 #include "zend_closures.h"
@@ -31,6 +33,23 @@ static void add_all(zend_array *to, const zval *from, bool of_instance)
 	}
 }
 
+/* Returns what the lists of the running instance have for an autoloader; NULL if that is none of its own. */
+static zval *own_entry(zval *autoloader)
+{
+	zval *one;
+
+	for (int i = 0; i < 2; i++) {
+		if (Z_TYPE(instances_running->autoloaders[i]) == IS_ARRAY) {
+			ZEND_HASH_FOREACH_VAL(Z_ARRVAL(instances_running->autoloaders[i]), one) {
+				if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), autoloader)) {
+					return one;
+				}
+			} ZEND_HASH_FOREACH_END();
+		}
+	}
+	return NULL;
+}
+
 static ZEND_NAMED_FUNCTION(register_autoloader)
 {
 	zend_fcall_info fci;
@@ -47,17 +66,10 @@ static ZEND_NAMED_FUNCTION(register_autoloader)
 		Z_PARAM_BOOL(throws)
 		Z_PARAM_BOOL(is_first)
 	ZEND_PARSE_PARAMETERS_END();
-	zval *list = &instances_running->autoloaders[is_first ? 0 : 1], *one, before, added, called;
-	for (int i = 0; i < 2; i++) {
-		if (Z_TYPE(instances_running->autoloaders[i]) != IS_ARRAY) {
-			continue;
-		}
-		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(instances_running->autoloaders[i]), one) {
-			if (zend_is_identical(zend_hash_index_find(Z_ARRVAL_P(one), REGISTERED), &fci.function_name)) {
-				zend_release_fcall_info_cache(&fcc);
-				RETURN_TRUE;
-			}
-		} ZEND_HASH_FOREACH_END();
+	zval *list = &instances_running->autoloaders[is_first || instances_running->has_all_autoloaders ? 0 : 1], before, added, called;
+	if (own_entry(&fci.function_name)) {
+		zend_release_fcall_info_cache(&fcc);
+		RETURN_TRUE;
 	}
 	/* As it can be called here: a private method may not be found from elsewhere. */
 	if (Z_TYPE(fci.function_name) == IS_OBJECT || (fcc.function_handler->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
@@ -89,6 +101,54 @@ static ZEND_NAMED_FUNCTION(register_autoloader)
 	RETURN_TRUE;
 }
 
+/* Gives the running instance a list of its own: all that are called for it, but one of the process. Returns false, and has done
+ * nothing, if that is none of them. */
+static bool leave_out(zval *unwanted)
+{
+	zval of_process, all, *one;
+	bool is_one = false;
+
+	ZVAL_UNDEF(&of_process);
+	zend_function *functions = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("spl_autoload_functions"));
+	zend_call_known_function(functions, NULL, NULL, &of_process, 0, NULL, NULL);
+	if (Z_TYPE(of_process) != IS_ARRAY) {
+		zval_ptr_dtor(&of_process);
+		return false;
+	}
+	ZEND_HASH_FOREACH_VAL(Z_ARRVAL(of_process), one) {
+		is_one = is_one || zend_is_identical(one, unwanted);
+	} ZEND_HASH_FOREACH_END();
+	if (is_one) {
+		array_init(&all);
+		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(of_process), one) {
+			zval *own = own_entry(one), added;
+
+			if (own) {
+				Z_ADDREF_P(own);
+				zend_hash_next_index_insert(Z_ARRVAL(all), own);
+			} else if (!zend_is_identical(one, unwanted)) {
+				array_init(&added);
+				Z_TRY_ADDREF_P(one);
+				zend_hash_index_add_new(Z_ARRVAL(added), REGISTERED, one);
+				Z_TRY_ADDREF_P(one);
+				zend_hash_index_add_new(Z_ARRVAL(added), CALLED, one);
+				zend_hash_next_index_insert(Z_ARRVAL(all), &added);
+			}
+		} ZEND_HASH_FOREACH_END();
+		for (int i = 0; i < 2; i++) {
+			zval before;
+
+			ZVAL_COPY_VALUE(&before, &instances_running->autoloaders[i]);
+			ZVAL_UNDEF(&instances_running->autoloaders[i]);
+			zval_ptr_dtor(&before);
+		}
+		ZVAL_COPY_VALUE(&instances_running->autoloaders[0], &all);
+		instances_running->has_all_autoloaders = true;
+	}
+	zval_ptr_dtor(&of_process);
+	return is_one;
+}
+
 static ZEND_NAMED_FUNCTION(unregister_autoloader)
 {
 	zval *one;
@@ -108,6 +168,9 @@ static ZEND_NAMED_FUNCTION(unregister_autoloader)
 			}
 		} ZEND_HASH_FOREACH_END();
 	}
+	if (instances_running != &instances_script && ZEND_NUM_ARGS() == 1) {
+		RETURN_BOOL(!instances_running->has_all_autoloaders && leave_out(ZEND_CALL_ARG(execute_data, 1)));
+	}
 	replaced[UNREGISTER](INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
@@ -120,7 +183,9 @@ static ZEND_NAMED_FUNCTION(list_autoloaders)
 		return;
 	}
 	ZVAL_UNDEF(&of_process);
-	replaced[FUNCTIONS](execute_data, &of_process);
+	if (!instances_running->has_all_autoloaders) {
+		replaced[FUNCTIONS](execute_data, &of_process);
+	}
 	array_init(return_value);
 	add_all(Z_ARRVAL_P(return_value), &instances_running->autoloaders[0], true);
 	add_all(Z_ARRVAL_P(return_value), &of_process, false);
@@ -154,6 +219,11 @@ void instance_autoloaders_end(void)
 		}
 	}
 	is_replaced = false;
+}
+
+bool spindle_instance_has_all_autoloaders(void)
+{
+	return instances_running->has_all_autoloaders;
 }
 
 bool spindle_instance_has_autoloaders(void)

@@ -784,6 +784,7 @@ static void end_table(void)
 			ZVAL_UNDEF(&instances_running->autoloaders[i]);
 		}
 	}
+	instances_running->has_all_autoloaders = false;
 	size_t last = CG(map_ptr_last);
 	uint8_t *kept = calloc(last + 1, 1);
 	void **entries = (void **) CG(map_ptr_real_base) + STATIC_ENTRIES;

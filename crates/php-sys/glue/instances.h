@@ -13,6 +13,7 @@ struct spindle_instance {
 	int free_object;
 	zend_array globals;
 	zval autoloaders[2]; /* those of before and after the process's; undefined: there are none */
+	bool has_all_autoloaders; /* the process's are not called, but for those in the first list */
 	void **closure_caches; /* as many as there were closures when it was made */
 	size_t closure_count;
 	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */

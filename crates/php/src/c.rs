@@ -119,6 +119,7 @@ declare! {
     pub safe fn spindle_instances_end();
     pub safe fn spindle_instances_forked();
     pub safe fn spindle_instance_has_autoloaders() -> bool;
+    pub safe fn spindle_instance_has_all_autoloaders() -> bool;
     pub safe fn spindle_instance_autoload(is_first: bool, name: &Str, lower: &Str) -> Option<Class>;
     pub safe fn spindle_sapi_boot_ended();
     pub safe fn spindle_sapi_call_shutdown_functions();

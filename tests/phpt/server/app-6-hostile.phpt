@@ -11,6 +11,7 @@ $folder = T\work_in([
     'Constants.php' => '<?php class Constants { const A = Other::X . "a"; public static $s = Other::Y . "b"; public $p = Other::X; }',
     'Other.php' => '<?php class Other { const X = "x"; const Y = "y"; }',
     'Parents.php' => '<?php usleep(500); class Parents { public static $n = 0; public static $late = Other::Y; public function f() { static $k = 0; return ++$k; } }',
+    'Late0.php' => '<?php class Late0 {}', 'Late1.php' => '<?php class Late1 {}',
     'Child.php' => '<?php class Child extends Parents { public static $own = []; }',
     'config.php' => '<?php return ["one" => function () { static $n = 0; return [++$n, Parents::$n]; }];',
 ]);
@@ -84,6 +85,26 @@ T\until(function () use (&$boots) { return $boots === 2; });
 S\stopped($server);
 echo 'stopped, ';
 
+// One that an instance unregisters is still there for others; as when all are wrapped.
+$server = S\application(function (int $instance) {
+    $before = spl_autoload_functions();
+    foreach ($before as $one) {
+        spl_autoload_unregister($one) || print 'not unregistered ';
+        spl_autoload_register(function (string $class) use ($one) { Wrapped::$classes[] = $class; $one($class); });
+    }
+    spl_autoload_unregister('nothing') && print 'unregistered nothing ';
+    return function () use ($before, $instance) {
+        $found = class_exists($instance ? 'Late1' : 'Late0');
+        usleep(2000);
+        echo $found && count(spl_autoload_functions()) === count($before) && spl_autoload_functions() != $before
+            && Wrapped::$classes === [$instance ? 'Late1' : 'Late0'] ? 'wrapped' : json_encode([$found, count(spl_autoload_functions()), count($before), Wrapped::$classes]);
+    };
+}, 2, [], true);
+final class Wrapped { public static array $classes = []; }
+$count = count(spl_autoload_functions());
+echo json_encode(S\answers($server, 2, 2)), ' ', count(spl_autoload_functions()) - $count, ', ';
+S\stopped($server);
+
 // Autoloaders that only their class may call, and one that is registered twice.
 final class Loader
 {
@@ -134,6 +155,6 @@ exit;
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 

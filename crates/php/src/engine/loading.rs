@@ -213,6 +213,9 @@ fn ask(original: Autoload, name: &Str, lower: &Str) -> Option<Class> {
     let own = |is_first| {
         if exception::is_in_flight() { None } else { c::spindle_instance_autoload(is_first, name, lower) }
     };
+    if c::spindle_instance_has_all_autoloaders() {
+        return own(true);
+    }
     own(true).or_else(|| original(name, lower).filter(|_| !exception::is_in_flight())).or_else(|| own(false))
 }
 
