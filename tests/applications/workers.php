@@ -4,12 +4,15 @@
  * what they answer under php-fpm. In application mode packages/symfony serves Symfony, and packages/psr15 Slim, too; symfony.php and
  * psr15.php have what else these packages do.
  *
- *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--keep]
+ *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--rounds N] [--keep]
  *
  * 32 visitors, each with cookies of its own, ask for the same pages as under php-fpm without Spindle: forms, sessions, a
  * login, uploads, streams, errors, scripts that exit. The status, the headers and the body of each answer must be equal, but
  * for the date, the names of sessions and tokens that are drawn. With Spindle this is repeated with coroutines in an order
  * that is drawn from each of the seeds.
+ *
+ * With --rounds each server is asked by that many groups of visitors, one after the other, and with each by as many others that leave before
+ * they are answered. What it takes of memory after the last one may be a tenth more than after the first 1,000 requests.
  *
  * The frameworks are the distribution's packages, unpacked (fetch) and not installed. The last line is
  * "workers: N passed, N failed, N skipped".
@@ -310,8 +313,16 @@ function underFpm(string $application): array
     return $all;
 }
 
-/** @return array{list<Visitor>, string} that have been answered in this mode, all at once; and what the server says at its end */
-function inMode(string $mode, string $application, int $seed): array
+/** Returns the memory of a process and its children in kilobytes (the proportional set size). */
+function memory(int $pid): int
+{
+    $children = preg_split('/\s+/', (string) @file_get_contents("/proc/$pid/task/$pid/children"), flags: PREG_SPLIT_NO_EMPTY);
+    preg_match('/^Pss:\s+(\d+)/m', (string) @file_get_contents("/proc/$pid/smaps_rollup"), $found);
+    return (int) ($found[1] ?? 0) + array_sum(array_map(static fn (string $child) => memory((int) $child), $children));
+}
+
+/** @return array{list<Visitor>, string} that have been answered in this mode, a group after the other, each all at once; and what the server says at its end */
+function inMode(string $mode, string $application, int $seed, int $rounds): array
 {
     $command = [PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', "async.seed=$seed"];
     foreach (settings($application) as $key => $value) {
@@ -320,7 +331,31 @@ function inMode(string $mode, string $application, int $seed): array
     $server = proc_open([...$command, __DIR__ . '/worker-mode/serve.php'], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes,
         env_vars: ['WORKER_MODE' => $mode, 'WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
     $address = trim((string) fgets($pipes[1])) ?: \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr') . @file_get_contents(WORK . "/$application.log"));
-    $all = visitors($application);
+    $pid = proc_get_status($server)['pid'];
+    $every = $memory = [];
+    for ($round = 0, $count = 0; $round < $rounds; $round++) {
+        $all = visitors($application);
+        ask($all, $address, $rounds > 1);
+        array_push($every, ...$all);
+        $count += array_sum(array_map(static fn (Visitor $visitor) => count($visitor->answers), $all));
+        $count >= 1000 && $memory[] = memory($pid);
+    }
+    proc_terminate($server, SIGTERM);
+    $rest = trim(stream_get_contents($pipes[1]));
+    $status = proc_close($server);
+    if ($rounds > 1) {
+        $says = sprintf('%.1f MB after %d requests, %.1f MB at first', end($memory) / 1024, $count, $memory[0] / 1024);
+        echo "      $says\n";
+        if (end($memory) > 1.1 * $memory[0]) {
+            $rest = "$says: it grows\n$rest";
+        }
+    }
+    return [$every, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
+}
+
+/** Has visitors ask all at once. @param list<Visitor> $all */
+function ask(array $all, string $address, bool $with_others): void
+{
     $multi = curl_multi_init();
     $under_way = [];
     $ask = static function (Visitor $visitor) use ($multi, $address, &$under_way): void {
@@ -346,9 +381,20 @@ function inMode(string $mode, string $application, int $seed): array
         $under_way[spl_object_id($curl)] = [$curl, $visitor, &$received];
     };
     array_map($ask, $all);
+    $leaves = static function (int $n) use ($multi, $address): void {
+        $curl = curl_init("http://$address/hello/nobody?n=left$n");
+        curl_setopt_array($curl, [CURLOPT_RETURNTRANSFER => true, CURLOPT_TIMEOUT_MS => 1 + $n % 20]);
+        curl_multi_add_handle($multi, $curl);
+    };
+    array_map($leaves, $with_others ? array_keys($all) : []);
     while ($under_way !== []) {
         curl_multi_exec($multi, $running);
         while ($done = curl_multi_info_read($multi)) {
+            if (!isset($under_way[spl_object_id($done['handle'])])) {
+                curl_multi_remove_handle($multi, $done['handle']);
+                $leaves(random_int(0, 1000));
+                continue;
+            }
             [$curl, $visitor, $received] = $under_way[spl_object_id($done['handle'])];
             unset($under_way[spl_object_id($curl)]);
             $body = (string) curl_multi_getcontent($curl);
@@ -359,10 +405,6 @@ function inMode(string $mode, string $application, int $seed): array
         }
         $running && curl_multi_select($multi, 1);
     }
-    proc_terminate($server, SIGTERM);
-    $rest = trim(stream_get_contents($pipes[1]));
-    $status = proc_close($server);
-    return [$all, $status ? "status $status\n$rest\n" . file_get_contents(WORK . '/stderr') : $rest];
 }
 
 $applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
@@ -400,11 +442,12 @@ foreach ($applications as $name => $packages) {
         array_push($runs, ...array_map(static fn (string $mode) => [$mode, (int) $seed], $modes));
     }
     foreach ($runs as [$mode, $seed]) {
-        [$found, $rest] = inMode($mode, $name, $seed);
+        [$found, $rest] = inMode($mode, $name, $seed, (int) ($options['rounds'] ?? 1));
         $differ = [];
-        foreach ($expected as $n => $visitor) {
+        foreach ($found as $n => $asked) {
+            $visitor = $expected[$n % VISITORS];
             foreach ($visitor->answers as $i => $answer) {
-                $other = (string) ($found[$n]->answers[$i] ?? 'no answer');
+                $other = (string) ($asked->answers[$i] ?? 'no answer');
                 if ((string) $answer !== $other) {
                     $differ[preg_replace('/[\d?].*/', '', $visitor->asked[$i])] ??= "visitor $n, {$visitor->asked[$i]}:\n--- php-fpm\n" . substr((string) $answer, 0, 800) . "\n--- $mode mode\n" . substr($other, 0, 800);
                 }
