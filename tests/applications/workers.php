@@ -14,6 +14,8 @@
  * With --rounds each server is asked by that many groups of visitors, one after the other, and with each by as many others that leave before
  * they are answered. What it takes of memory after the last one may be a tenth more than after the first 1,000 requests.
  *
+ * Laravel, with a database, a queue and users in PostgreSQL, is served by packages/laravel in application mode.
+ *
  * The frameworks are the distribution's packages, unpacked (fetch) and not installed. The last line is
  * "workers: N passed, N failed, N skipped".
  */
@@ -25,6 +27,7 @@ namespace Applications;
 require dirname(__DIR__) . '/sapi/fastcgi.php';
 require __DIR__ . '/symfony.php';
 require __DIR__ . '/psr15.php';
+require __DIR__ . '/laravel-folder.php';
 
 const VISITORS = 32;
 const SYMFONY = ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml', 'php-doctrine-orm'];
@@ -242,13 +245,27 @@ function laravel(int $n): \Generator
     yield new Request("/notes/v$n?n=v$n");
     yield new Request("/transaction/v$n?n=v$n");
     yield new Request("/view/v$n?n=v$n");
+    yield new Request("/open/v$n?n=v$n");
     yield new Request("/queued/v$n?n=v$n");
+    yield new Request("/after/v$n?n=v$n");
+    yield new Request("/later/v$n?n=v$n");
+    yield new Request("/server?n=v$n");
     $form = yield new Request("/form?n=v$n");
     yield Request::form("/form?n=v$n", ['_token' => 'wrong', 'text' => "ä & $n"]);
     yield Request::form("/form?n=v$n", ['_token' => $form->field('token'), 'text' => "ä & $n"]);
     yield Request::form("/form?n=v$n", ['_token' => $form->field('token'), 'text' => '']);
     yield new Request("/form?n=v$n");
     yield new Request("/json?n=v$n", 'POST', json_encode(['n' => $n, 'list' => range(0, $n)]), ['Content-Type' => 'application/json']);
+    yield new Request("/account?n=v$n");
+    yield Request::form("/login?n=v$n", ['_token' => $form->field('token'), 'name' => "user$n", 'password' => 'wrong']);
+    yield Request::form("/login?n=v$n", ['_token' => $form->field('token'), 'name' => "user$n", 'password' => "secret$n"]);
+    yield new Request("/account?n=v$n");
+    yield new Request("/open/w$n?n=v$n");
+    yield new Request("/words/" . ['en', 'de'][$n % 2] . "?n=v$n");
+    yield new Request("/locale?n=v$n");
+    yield new Request("/cookies?n=v$n");
+    yield new Request("/cookies?n=w$n");
+    yield Request::upload("/upload?n=v$n", ['f' => "v$n", '_token' => $form->field('token')], [['one', "file$n.txt", str_repeat("v$n", 5000)]]);
     yield new Request("/fails?n=v$n");
     yield new Request("/missing/v$n?n=v$n");
     yield new Request("/nothing/$n?n=v$n");
@@ -256,6 +273,11 @@ function laravel(int $n): \Generator
     yield new Request("/left/v$n?n=v$n");
     yield new Request("/hello/guest$n?n=v$n", 'HEAD');
     yield new Request("/count?n=x$n");
+    yield new Request("/logout?n=v$n");
+    yield new Request("/account?n=v$n");
+    yield new Request("/basic?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:secret$n")]);
+    yield new Request("/basic?n=v$n", 'GET', '', ['Authorization' => 'Basic ' . base64_encode("user$n:wrong")]);
+    yield new Request("/account?n=v$n");
 }
 
 /** @return list<Visitor> */
@@ -273,7 +295,7 @@ function settings(string $application): array
         'error_reporting' => (string) (E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED), 'variables_order' => 'EGPCS', 'upload_tmp_dir' => WORK,
         'auto_prepend_file' => ''];
     $modules = [];
-    foreach (['ctype', 'mbstring', 'pdo', 'pdo_sqlite', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
+    foreach (['ctype', 'mbstring', 'pdo', 'pdo_sqlite', 'pdo_pgsql', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
         if (is_file(PHP_EXTENSION_DIR . "/$name.so")) {
             $modules[] = "extension=$name";
         }
@@ -289,7 +311,11 @@ function underFpm(string $application): array
     putenv('WORKER_MODE_APPLICATION=' . preg_replace('/^psr15_.*/', 'slim', $application));
     putenv('WORKER_MODE_FOLDER=' . WORK);
     $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no']);
-    $script = $application === 'symfony_runtime' ? WORK . '/symfony/public/index.php' : __DIR__ . '/worker-mode/front.php';
+    $script = match ($application) {
+        'symfony_runtime' => WORK . '/symfony/public/index.php',
+        'laravel' => WORK . '/laravel/public/index.php',
+        default => __DIR__ . '/worker-mode/front.php',
+    };
     $all = visitors($application);
     foreach ($all as $visitor) {
         $connection = $fpm->connect();
@@ -432,12 +458,13 @@ foreach ($applications as $name => $packages) {
         continue;
     }
     $name === 'symfony_runtime' && project(WORK . '/symfony', 'symfony');
+    $name === 'laravel' && laravelFolder(WORK . '/laravel', databaseEnvironment(WORK . '/servers'));
     $expected = underFpm($name);
     $first = $expected[0]->answers[0];
     $first->status === 200 || \Runner\fail("$name does not work under php-fpm: $first " . @file_get_contents(WORK . "/$name.log"));
     $runs = [];
     foreach (explode(' ', $options['seeds'] ?? '0 1 2') as $seed) {
-        // Laravel keeps its application in static properties. Symfony is served in application mode by packages/symfony.
+        // Laravel keeps its application in static properties. It and Symfony are served in application mode by their packages.
         $modes = ['laravel' => ['application'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? (str_starts_with($name, 'psr15_') ? ['application'] : ['worker', 'application']);
         array_push($runs, ...array_map(static fn (string $mode) => [$mode, (int) $seed], $modes));
     }

@@ -222,6 +222,13 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
+        name: "laravel",
+        tells: "packages/laravel: what a request leaves to the next one, requests that do not return, commands",
+        run: "tests/applications/run --laravel \"$@\"",
+        cases: "tests/applications/run --laravel --list",
+        ..DAILY
+    },
+    Suite {
         name: "shared",
         tells: "one logger of Monolog for 20 coroutines: no record is lost or mixed up",
         run: "tests/applications/run --shared \"$@\"",

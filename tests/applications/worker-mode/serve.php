@@ -18,6 +18,9 @@ $name = getenv('WORKER_MODE_APPLICATION');
 if ($name === 'symfony_runtime') {
     $argv = ['serve.php', WORK . '/symfony/public/index.php'];
     $boot = require dirname(__DIR__, 3) . '/packages/symfony/serve.php';
+} elseif ($name === 'laravel') {
+    chdir(WORK . '/laravel');
+    $boot = require dirname(__DIR__, 3) . '/packages/laravel/serve.php';
 } elseif (str_starts_with($name, 'psr15_')) {
     $boot = (require __DIR__ . '/psr15.php')(substr($name, 6));
 } else {

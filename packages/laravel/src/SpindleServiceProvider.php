@@ -1,0 +1,18 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Spindle\Laravel;
+
+use Illuminate\Support\ServiceProvider;
+
+/** Adds the commands to artisan. */
+final class SpindleServiceProvider extends ServiceProvider
+{
+    public function boot(): void
+    {
+        if ($this->app->runningInConsole()) {
+            $this->commands([Console\ServeCommand::class]);
+        }
+    }
+}

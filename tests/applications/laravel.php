@@ -1,0 +1,402 @@
+<?php
+/*
+ * Serves an application of Laravel, unmodified, by packages/laravel.
+ *
+ *   run --laravel [--only GLOB] [--list] [--keep]
+ *
+ * The application is worker-mode/laravel on the distribution's Laravel, unpacked (fetch) and not installed, with PostgreSQL. All is
+ * done by the commands that people call: artisan and spindle.
+ *
+ * - "clean ...": whatever a request changes, the next one of the same instance does not see, also when the request has failed.
+ * - "ends ...": requests that do not return, clients that leave, and others beside them.
+ * - "serve ...": the commands, and what they say.
+ */
+
+declare(strict_types=1);
+
+namespace Applications;
+
+require __DIR__ . '/laravel-folder.php';
+
+define('WORK', \Runner\work('laravel', isset($options['keep'])));
+define('FOLDER', WORK . '/application');
+
+/** A program that runs until it is told to end, or ends by itself. What it says is in files. */
+final class Program
+{
+    /** @var resource */
+    private $process;
+    private ?int $status = null;
+    private static int $count = 0;
+    public readonly string $output;
+    public readonly string $errors;
+    public readonly int $pid;
+
+    public function __construct(array $command, array $environment = [])
+    {
+        $n = ++self::$count;
+        [$this->output, $this->errors] = [WORK . "/$n.out", WORK . "/$n.err"];
+        $this->process = proc_open($command, [['file', '/dev/null', 'r'], ['file', $this->output, 'w'], ['file', $this->errors, 'w']], $pipes, FOLDER, $environment + getenv());
+        $this->pid = proc_get_status($this->process)['pid'];
+    }
+
+    public function __destruct()
+    {
+        $this->ended() || proc_terminate($this->process, SIGKILL);
+    }
+
+    public function ended(): bool
+    {
+        if ($this->status === null) {
+            $now = proc_get_status($this->process);
+            $this->status = $now['running'] ? null : ($now['signaled'] ? -$now['termsig'] : $now['exitcode']);
+        }
+        return $this->status !== null;
+    }
+
+    /** Waits for its end. @return int its status, or the signal as a negative number */
+    public function status(): int
+    {
+        until(fn () => $this->ended(), fn () => "the program does not end: {$this->said()}");
+        return $this->status;
+    }
+
+    public function signal(int $signal): self
+    {
+        proc_terminate($this->process, $signal);
+        return $this;
+    }
+
+    public function said(): string
+    {
+        return file_get_contents($this->output) . file_get_contents($this->errors);
+    }
+
+    /** Waits until it has said this. @return list<string> what was found */
+    public function says(string $pattern): array
+    {
+        until(fn () => preg_match($pattern, $this->said()) || $this->ended(), fn () => "it does not say $pattern: {$this->said()}");
+        return preg_match($pattern, $this->said(), $found) ? $found : throw new \Exception("It ends, and has not said $pattern: {$this->said()}");
+    }
+}
+
+/** Waits for something, for a minute at most. */
+function until(callable $is, callable $else): void
+{
+    for ($end = hrtime(true) + 60_000_000_000; !$is(); usleep(5000)) {
+        hrtime(true) < $end || throw new \Exception($else());
+    }
+}
+
+/** Settings for all PHP that runs here. @return list<string> */
+function php(): array
+{
+    return ['-d', 'error_reporting=8191', '-d', 'extension=' . EXTENSION];
+}
+
+/** The command `spindle` that belongs to the extension. */
+function spindle(): string
+{
+    foreach ([dirname(EXTENSION) . '/spindle', ROOT . '/build/spindle'] as $file) {
+        if (is_executable($file)) {
+            return $file;
+        }
+    }
+    throw new \Runner\Skipped('there is no command spindle beside the extension');
+}
+
+/** Serves the application directly. */
+function serving(int $instances, string ...$options): Program
+{
+    return new Program([spindle(), 'serve', 'vendor/spindle/laravel/serve.php', '--mode', 'application', '--instances', "$instances", '--listen', '127.0.0.1:0',
+        '--php', PHP_BINARY, '--extension', EXTENSION, '-d', 'error_reporting=8191', ...$options]);
+}
+
+function address(Program $server): string
+{
+    return $server->says('~http://(127\.0\.0\.1:\d+)~')[1];
+}
+
+function ask(string $address, string $path): string
+{
+    $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 60]]);
+    $answer = @file_get_contents("http://$address$path", context: $context);
+    return $answer === false ? throw new \Exception("no answer to $path: " . (error_get_last()['message'] ?? '')) : $answer;
+}
+
+function asked(string $address, string $path): array
+{
+    $answer = ask($address, $path);
+    return json_decode($answer, true) ?? throw new \Exception("The answer to $path is $answer; " . last_of_log());
+}
+
+function last_of_log(): string
+{
+    preg_match_all('/^\[\d.*$/m', (string) @file_get_contents(FOLDER . '/storage/logs/laravel.log'), $lines);
+    return 'the log ends with ' . implode("\n", array_slice($lines[0], -2));
+}
+
+function same(mixed $expected, mixed $found, string $what): void
+{
+    $expected === $found || throw new \Exception("$what: " . json_encode($found) . ' instead of ' . json_encode($expected));
+}
+
+$cases = [];
+
+/** @param int $instances of which each is asked */
+$clean = static function (int $instances): string {
+    $server = serving($instances);
+    $address = address($server);
+    $handled = 0;
+    $kinds = asked($address, '/state/kinds');
+    $wrong = [];
+    foreach ($kinds as $kind) {
+        $path = rawurlencode($kind);
+        $see = static function () use ($address, $path, $instances, &$handled): array {
+            $found = [];
+            for ($i = 0; $i < $instances; $i++) {
+                $answer = asked($address, "/state/see/$path");
+                // An instance that was booted anew would be clean by that.
+                $instances > 1 || same(++$handled, $answer['handled'], "requests handled at $path");
+                $found[] = $answer['seen'];
+            }
+            return $found;
+        };
+        $clean = $see();
+        foreach (['returns', 'fails'] as $how) {
+            for ($i = 0; $i < $instances; $i++) {
+                $answer = ask($address, "/state/change/$path/$how");
+                $handled = $how === 'fails' ? $handled : (json_decode($answer, true)['handled'] ?? 0);
+                if ($how === 'returns' && in_array(json_decode($answer, true), [null, ['handled' => $handled, 'seen' => $clean[0]]], true)) {
+                    $wrong[] = "$kind: it cannot be seen that it has changed: $answer";
+                }
+            }
+            $found = $see();
+            $found === $clean || $wrong[] = "$kind: the request after one that $how sees " . json_encode($found) . ' instead of ' . json_encode($clean);
+        }
+    }
+    str_contains(file_get_contents(FOLDER . '/storage/logs/laravel.log'), 'left a transaction open on the connection pgsql') || $wrong[] = 'it is not logged that a transaction was left open';
+    $wrong === [] || throw new \Exception(implode("\n", $wrong));
+    same(['1', '1', '1'], array_map(static fn () => ask($address, '/state/visits'), [1, 2, 3]), 'visits that a controller has counted');
+    same(0, $server->signal(SIGTERM)->status(), 'status');
+    return count($kinds) . ' kinds';
+};
+$cases['clean: one instance'] = static fn () => $clean(1);
+$cases['clean: two instances'] = static fn () => $clean(2);
+
+/** Asks for all of these at once. @return list<array{int, string}> status and body */
+function together(string $address, string ...$paths): array
+{
+    $multi = curl_multi_init();
+    $all = [];
+    foreach ($paths as $path) {
+        curl_multi_add_handle($multi, $all[] = $curl = curl_init("http://$address$path"));
+        curl_setopt_array($curl, [CURLOPT_RETURNTRANSFER => true, CURLOPT_TIMEOUT => 60]);
+    }
+    do {
+        curl_multi_exec($multi, $running);
+        $running && curl_multi_select($multi, 1);
+    } while ($running);
+    return array_map(static fn ($curl) => [curl_getinfo($curl, CURLINFO_RESPONSE_CODE), (string) curl_multi_getcontent($curl)], $all);
+}
+
+/** Asks for a page while others are being made, which must be right. @return array{int, string} */
+function beside(string $address, string $path): array
+{
+    $others = array_map(static fn (int $n) => "/ends/slow?n=$n", range(1, 6));
+    $answers = together($address, ...$others, ...[$path], ...$others);
+    foreach ([...$others, ...[null], ...$others] as $i => $other) {
+        $other === null || same([200, 'slow for ' . substr($other, -1)], $answers[$i], "the answer beside $path");
+    }
+    return $answers[6];
+}
+
+/** Requests that have not returned leave nothing in the database, and all instances are there again. */
+function nothing_is_left(string $address): void
+{
+    until(static fn () => ask($address, '/ends/notes') === '0', static fn () => 'a transaction is open, or was committed');
+    $answers = together($address, ...array_map(static fn (int $n) => "/ends/slow?n=$n", range(1, 8)));
+    same(array_map(static fn (int $n) => [200, "slow for $n"], range(1, 8)), $answers, 'answers afterwards');
+}
+
+$ends = static function (string $path, callable $check) use (&$cases): void {
+    $cases["ends: $path"] = static function () use ($path, $check): void {
+        file_put_contents(FOLDER . '/storage/logs/laravel.log', '');
+        $server = serving(4);
+        $address = address($server);
+        for ($i = 0; $i < 3; $i++) {
+            $check(...[...beside($address, "/ends/$path"), $server]);
+            nothing_is_left($address);
+        }
+        same(0, $server->signal(SIGTERM)->status(), 'status');
+    };
+};
+$logged = static function (string $what): void {
+    $log = file_get_contents(FOLDER . '/storage/logs/laravel.log');
+    substr_count($log, $what) === 1 || throw new \Exception("$what is " . substr_count($log, $what) . ' times in the log, instead of once');
+    file_put_contents(FOLDER . '/storage/logs/laravel.log', '');
+};
+$ends('exit', static fn (int $status, string $body) => same([200, 'left'], [$status, $body], 'answer'));
+$ends('dd', static fn (int $status, string $body) => preg_match('~<pre class=.?sf-dump.*dumped~s', $body) || throw new \Exception("It is not dumped to the client: $body"));
+$ends('twice', static function (int $status, string $body) use ($logged): void {
+    same([500, true], [$status, str_contains($body, 'Server Error')], "the application's page, in place of $body");
+    $logged('FatalError(code: 0): Cannot declare class App\\\\State');
+});
+$ends('memory', static function (int $status, string $body) use ($logged): void {
+    same([500, true], [$status, str_contains($body, 'Server Error')], "the application's page, in place of $body");
+    $logged('FatalError(code: 0): Allowed memory size');
+});
+$cases['ends: requests that are cancelled'] = static function (): void {
+    $server = serving(4, '--set', 'request_timeout=1');
+    $address = address($server);
+    for ($i = 0; $i < 2; $i++) {
+        $answers = together($address, '/ends/late', '/ends/slow?n=1', '/ends/late', '/ends/slow?n=2');
+        same([[200, 'slow for 1'], [200, 'slow for 2']], [$answers[1], $answers[3]], 'answers of the others');
+        same([true, true], [$answers[0][0] >= 500, $answers[2][0] >= 500], 'failures');
+        nothing_is_left($address);
+    }
+    same(0, $server->signal(SIGTERM)->status(), 'status');
+};
+$cases['ends: clients leave'] = static function (): void {
+    $server = serving(4);
+    $address = address($server);
+    for ($i = 0; $i < 8; $i++) {
+        @unlink(FOLDER . '/storage/app/long');
+        $client = stream_socket_client("tcp://$address");
+        fwrite($client, "GET /ends/long HTTP/1.1\r\nHost: a\r\n\r\n");
+        until(static fn () => is_file(FOLDER . '/storage/app/long'), static fn () => 'the request has not come');
+        fread($client, 100);
+        fclose($client);
+    }
+    nothing_is_left($address);
+    same(0, $server->signal(SIGTERM)->status(), 'status');
+};
+
+/**
+ * What a visitor asks for, and what it must get: pages of its own, and requests that end in any way.
+ *
+ * @return \Generator<int, array<int, mixed>, string, void> options of cURL; it is given the body
+ */
+function visit(int $n, int $requests): \Generator
+{
+    $random = new \Random\Randomizer(new \Random\Engine\Mt19937($n));
+    preg_match('/value="(.*?)"/', yield [CURLOPT_URL => '/form'], $token);
+    $body = yield [CURLOPT_URL => '/login', CURLOPT_POSTFIELDS => http_build_query(['_token' => $token[1], 'name' => "user$n", 'password' => "secret$n"])];
+    same("[true,\"user$n\"]", $body, "the login of visitor $n");
+    $count = 0;
+    $pages = ['/account' => '[' . $n + 1 . ",\"user$n\",true]", "/hello/v$n" => "hello v$n, n$n", "/notes/v$n" => "one of v$n, two, three 1 0", "/view/v$n" => "<p>v$n v$n</p><li>1<li>2<li>v$n",
+        "/transaction/v$n" => '["11","rolled back","01"]', "/open/v$n" => '001', '/words/de' => 'Guten Tag de de', '/locale' => 'Hello en en', "/left/v$n" => "left by v$n"];
+    while ($requests-- > 0) {
+        $path = $random->shuffleArray([...array_keys($pages), '/count', '/fails', '/ends/dd', '/ends/long'])[0];
+        $body = yield [CURLOPT_URL => "$path?n=v$n"] + ($path === '/ends/long' ? [CURLOPT_TIMEOUT_MS => $random->getInt(1, 50)] : []);
+        match ($path) {
+            '/count' => same(++$count . " for v$n", $body, "what visitor $n gets for $path"),
+            '/fails' => same(true, str_contains($body, 'Server Error'), "what visitor $n gets for $path, $body,"),
+            '/ends/dd' => same(true, str_contains($body, 'dumped'), "what visitor $n gets for $path, $body,"),
+            '/ends/long' => null,
+            default => same($pages[$path], $body, "what visitor $n gets for $path"),
+        };
+    }
+}
+
+$cases['ends: 32 visitors, failures, exits and clients that leave'] = static function (): string {
+    $server = serving(8);
+    $address = address($server);
+    $multi = curl_multi_init();
+    $asked = 0;
+    $visits = [];
+    $ask = static function (\CurlHandle $curl, int $n, \Generator $visit) use ($address, $multi, &$asked): void {
+        if ($visit->valid()) {
+            $asked++;
+            $options = $visit->current();
+            // The handle keeps the cookies of the visitor.
+            curl_setopt_array($curl, [CURLOPT_URL => "http://$address{$options[CURLOPT_URL]}"] + $options + [CURLOPT_HTTPGET => !isset($options[CURLOPT_POSTFIELDS]), CURLOPT_RETURNTRANSFER => true,
+                CURLOPT_TIMEOUT_MS => 60_000, CURLOPT_HTTPHEADER => ["X-N: n$n"], CURLOPT_COOKIEFILE => '']);
+            curl_multi_add_handle($multi, $curl);
+        }
+    };
+    for ($n = 0; $n < 32; $n++) {
+        $visits[spl_object_id($curl = curl_init())] = [$curl, $n, visit($n, 30)];
+        $ask(...$visits[spl_object_id($curl)]);
+    }
+    do {
+        curl_multi_exec($multi, $running);
+        while ($done = curl_multi_info_read($multi)) {
+            [$curl, $n, $visit] = $visits[spl_object_id($done['handle'])];
+            curl_multi_remove_handle($multi, $curl);
+            $visit->send((string) curl_multi_getcontent($curl));
+            $ask($curl, $n, $visit);
+            $running++;
+        }
+        $running && curl_multi_select($multi, 0.1);
+    } while ($running);
+    nothing_is_left($address);
+    same(0, $server->signal(SIGTERM)->status(), 'status');
+    return "$asked requests";
+};
+$cases['serve: artisan spindle:serve'] = static function (): void {
+    file_put_contents(FOLDER . '/public/page.css', 'body {}');
+    @mkdir(FOLDER . '/storage/app/public');
+    file_put_contents(FOLDER . '/storage/app/public/stored.txt', 'stored');
+    @symlink(FOLDER . '/storage/app/public', FOLDER . '/public/storage');
+    foreach ([[], ['-d', 'disable_functions=pcntl_exec']] as $with) {
+        $server = new Program([PHP_BINARY, ...php(), ...$with, 'artisan', 'spindle:serve', '--port=0', '--instances=3', '--spindle=' . spindle(), '--', '--extension', EXTENSION]);
+        $address = address($server);
+        same(['body {}', 'stored'], [ask($address, '/page.css'), ask($address, '/storage/stored.txt')], 'files');
+        same(['', '/server', '/index.php', 'index.php', 'public', false, 'public'], array_values(array_diff_key(asked($address, '/server'), [2 => 'the port is in it'])), 'what the application knows of the request');
+        $answers = together($address, ...array_map(static fn (int $n) => "/ends/slow?n=$n", range(1, 6)));
+        same(array_map(static fn (int $n) => [200, "slow for $n"], range(1, 6)), $answers, 'answers');
+        same(0, $server->signal(SIGTERM)->status(), 'status');
+    }
+};
+$cases['serve: what .env says is read again'] = static function (): void {
+    $environment = file_get_contents(FOLDER . '/.env');
+    $server = new Program([PHP_BINARY, ...php(), 'artisan', 'spindle:serve', '--port=0', '--instances=1', '--spindle=' . spindle(), '--', '--extension', EXTENSION]);
+    $address = address($server);
+    try {
+        file_put_contents(FOLDER . '/.env', "{$environment}APP_NAME=renamed\n");
+        same('Laravel', asked($address, '/state/see/configuration')['seen'], 'name');
+        $server->signal(SIGHUP);
+        until(static fn () => asked($address, '/state/see/configuration')['seen'] === 'renamed', static fn () => 'the name is the old one');
+    } finally {
+        file_put_contents(FOLDER . '/.env', $environment);
+    }
+    same(0, $server->signal(SIGTERM)->status(), 'status');
+};
+$cases['serve: an application without a database, users and cache'] = static function (): void {
+    putenv('APP_BARE=1');
+    try {
+        $server = serving(1);
+        $address = address($server);
+        foreach (['1', '2', '3'] as $n) {
+            same("plain for $n", ask($address, "/plain?n=$n"), 'answer');
+        }
+        same(0, $server->signal(SIGTERM)->status(), 'status');
+    } finally {
+        putenv('APP_BARE');
+    }
+};
+$cases['serve: what cannot be served'] = static function (): void {
+    $server = new Program([PHP_BINARY, ...php(), 'artisan', 'spindle:serve', '--spindle=/nowhere']);
+    $server->says('~There is no program /nowhere~');
+    same(1, $server->status(), 'status');
+    $server = new Program([spindle(), 'serve', FOLDER . '/vendor/spindle/laravel/serve.php', '--mode', 'application', '--listen', '127.0.0.1:0', '--php', PHP_BINARY,
+        '--extension', EXTENSION, '--', WORK]);
+    $server->says('~There is no Laravel application~');
+    rename(FOLDER . '/config/app.php', FOLDER . '/config/app.hidden');
+    try {
+        $server = serving(2);
+        same(1, $server->status(), 'status');
+    } finally {
+        rename(FOLDER . '/config/app.hidden', FOLDER . '/config/app.php');
+    }
+};
+
+$missing = missing('php-laravel-framework');
+extension_loaded('pdo_pgsql') || $missing[] = 'pdo_pgsql is not installed';
+if ($missing !== []) {
+    echo 'SKIPPED: ', current($missing), "\n";
+    \Runner\close(0, 0, 1);
+}
+laravelFolder(FOLDER, databaseEnvironment(WORK . '/servers'));
+\Runner\run($options, $cases, failed: static fn () => last_of_log());

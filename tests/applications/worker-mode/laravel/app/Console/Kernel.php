@@ -1,0 +1,5 @@
+<?php
+
+namespace App\Console;
+
+final class Kernel extends \Illuminate\Foundation\Console\Kernel {}

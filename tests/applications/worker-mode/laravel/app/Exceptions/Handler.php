@@ -1,0 +1,5 @@
+<?php
+
+namespace App\Exceptions;
+
+final class Handler extends \Illuminate\Foundation\Exceptions\Handler {}

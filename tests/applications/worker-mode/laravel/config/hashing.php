@@ -1,0 +1,1 @@
+<?php return ['driver' => 'bcrypt', 'bcrypt' => ['rounds' => 4]];

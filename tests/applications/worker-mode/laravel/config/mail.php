@@ -1,0 +1,3 @@
+<?php
+
+return ['default' => 'array', 'mailers' => ['array' => ['transport' => 'array']], 'from' => ['address' => 'a@applications.test', 'name' => 'A']];

@@ -1,0 +1,1 @@
+<p>{{ $shared }} {{ $of }}</p>@foreach ($list as $one)<li>{{ $one }}@endforeach
