@@ -1,6 +1,6 @@
 <?php
 /*
- * Serves an application of Laravel, unmodified, by packages/laravel.
+ * Serves an application of Laravel, unmodified, by packages/laravel, and works its queues.
  *
  *   run --laravel [--only GLOB] [--list] [--keep]
  *
@@ -10,6 +10,7 @@
  * - "clean ...": whatever a request changes, the next one of the same instance does not see, also when the request has failed.
  * - "ends ...": requests that do not return, clients that leave, and others beside them.
  * - "serve ...": the commands, and what they say.
+ * - "work ...": jobs of a queue, worked by many workers in one process.
  */
 
 declare(strict_types=1);
@@ -392,6 +393,199 @@ $cases['serve: what cannot be served'] = static function (): void {
     }
 };
 
+function artisan(string ...$arguments): string
+{
+    $program = new Program([PHP_BINARY, '-d', 'error_reporting=8191', 'artisan', ...$arguments]);
+    same(0, $program->status(), "status of $arguments[0]: {$program->said()}");
+    return file_get_contents($program->output);
+}
+
+/** Works the queue of the database. */
+function working(int $workers, string ...$options): Program
+{
+    array_map(unlink(...), glob(FOLDER . '/storage/app/{began-*,told}', GLOB_BRACE));
+    return new Program([PHP_BINARY, ...php(), 'artisan', 'spindle:work', 'database', "--concurrency=$workers", ...$options]);
+}
+
+/** @param list<int> $numbers of jobs that have been handled, once each, in one process */
+function handled(array $numbers, int $left = 0, int $failed = 0): array
+{
+    [$handled, $jobs, $failures] = json_decode(artisan('handled'), true);
+    $found = array_column($handled, 'number');
+    sort($found);
+    same([$numbers, $left, $failed], [$found, $jobs, $failures], 'handled, left and failed jobs');
+    same(count($handled), count(array_filter(array_column($handled, 'alone'))), 'jobs that had an instance for themselves');
+    return $handled;
+}
+
+function began(int ...$numbers): void
+{
+    foreach ($numbers as $n) {
+        until(static fn () => is_file(FOLDER . "/storage/app/began-$n"), static fn () => "job $n has not begun");
+    }
+}
+
+$cases['work: 200 jobs of 50 ms by 20 workers'] = static function (): string {
+    artisan('push', 'wait', '200');
+    $program = working(20, '--stop-when-empty');
+    $program->says('~20 workers are ready~');
+    $ready = microtime(true);
+    same(0, $program->status(), 'status');
+    $handled = handled(range(1, 200));
+    same(1, count(array_unique(array_column($handled, 'pid'))), 'processes');
+    [$first, $last] = [min(array_column($handled, 'began')), max(array_column($handled, 'ended'))];
+    return sprintf('%.2f s from ready, %.2f s from the first job', $last - $ready, $last - $first);
+};
+$cases['work: failures'] = static function (): void {
+    artisan('push', 'fail once', '10');
+    artisan('push', 'fail', '10', '11');
+    same(0, working(5, '--stop-when-empty', '--tries=2')->status(), 'status');
+    handled(range(1, 10), failed: 10);
+};
+foreach (['SIGTERM' => SIGTERM, 'SIGINT' => SIGINT] as $name => $signal) {
+    $cases["work: $name"] = static function () use ($signal): void {
+        artisan('push', 'until told', '8');
+        $program = working(4);
+        began(1, 2, 3, 4);
+        $program->signal($signal);
+        usleep(200_000);
+        same(false, $program->ended(), 'has ended');
+        touch(FOLDER . '/storage/app/told');
+        same(0, $program->status(), 'status');
+        handled(range(1, 4), left: 4);
+    };
+}
+$cases['work: a signal while all wait'] = static function (): void {
+    $program = working(4, '--sleep=50');
+    $program->says('~4 workers are ready~');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+};
+$cases['work: a signal while no jobs are taken'] = static function (): void {
+    $program = working(2, '--sleep=0.05');
+    $program->says('~2 workers are ready~');
+    $program->signal(SIGUSR2);
+    usleep(200_000);
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+};
+$cases['work: a second signal'] = static function (): void {
+    artisan('push', 'until told', '2');
+    $program = working(2);
+    began(1, 2);
+    $program->signal(SIGTERM)->says('~the workers end when they have finished their jobs~');
+    $program->signal(SIGTERM);
+    same(128 + SIGTERM, $program->status(), 'status');
+    handled([], left: 2);
+};
+$cases['work: queue:restart'] = static function (): void {
+    artisan('push', 'until told', '2');
+    $program = working(3, '--sleep=0.05');
+    began(1, 2);
+    $program->says('~3 workers are ready~');
+    artisan('queue:restart');
+    touch(FOLDER . '/storage/app/told');
+    same(0, $program->status(), 'status');
+    handled([1, 2]);
+};
+$cases['work: queue:restart, and a worker that is started again after it'] = static function (): void {
+    artisan('push', 'exit when told');
+    $program = working(1, '--sleep=0.05');
+    began(1);
+    artisan('queue:restart');
+    touch(FOLDER . '/storage/app/told');
+    same(0, $program->status(), 'status');
+    handled([], left: 1);
+};
+$cases['work: lost connections'] = static function (): void {
+    artisan('push', 'lose', '2');
+    artisan('push', 'wait', '10', '3');
+    $program = working(2, '--sleep=0.05');
+    $program->says('~has lost its connection.*has lost its connection~s');
+    began(...range(3, 12));
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    handled(range(3, 12), failed: 2);
+};
+$cases['work: --max-jobs, --once'] = static function (): void {
+    artisan('push', 'wait', '30');
+    same(0, working(4, '--max-jobs=10')->status(), 'status');
+    handled(range(1, 10), left: 20);
+    $program = working(1, '--max-jobs=3', '--sleep=0.01');
+    $program->says('~1 worker is ready~');
+    usleep(300_000);
+    artisan('push', 'wait', '3');
+    same(0, $program->status(), 'status');
+    handled(range(1, 3));
+    artisan('push', 'wait', '3');
+    same(0, working(4, '--once')->status(), 'status');
+    handled([1], left: 2);
+};
+$cases['work: --memory'] = static function (): void {
+    artisan('push', 'until told', '4');
+    $program = working(3, '--memory=1');
+    began(1, 2, 3);
+    touch(FOLDER . '/storage/app/told');
+    same(12, $program->status(), 'status');
+    handled([1, 2, 3], left: 1);
+};
+$cases['work: SIGUSR2 and SIGCONT'] = static function (): void {
+    $program = working(2, '--sleep=0.05');
+    $program->says('~2 workers are ready~');
+    $program->signal(SIGUSR2);
+    usleep(500_000);
+    artisan('push', 'wait', '4');
+    usleep(500_000);
+    same([], glob(FOLDER . '/storage/app/began-*'), 'jobs that have begun');
+    $program->signal(SIGCONT);
+    began(1, 2, 3, 4);
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    handled([1, 2, 3, 4]);
+};
+$cases['work: jobs that exit'] = static function (): void {
+    artisan('push', 'exit', '2');
+    artisan('push', 'wait', '20', '3');
+    $program = working(4, '--sleep=0.05');
+    began(...range(1, 22));
+    $program->says('~Numbered has ended its worker.*Numbered has ended its worker~s');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    handled(range(3, 22), left: 2);
+};
+$cases['work: a fatal error'] = static function (): void {
+    artisan('push', 'until told', '2');
+    artisan('push', 'memory', '1', '3');
+    artisan('push', 'wait', '2', '4');
+    $program = working(3);
+    began(1, 2, 3);
+    $program->says('~a worker has failed~');
+    touch(FOLDER . '/storage/app/told');
+    same(1, $program->status(), 'status');
+    handled([1, 2], left: 3);
+};
+$cases['work: --timeout'] = static function (): void {
+    artisan('push', 'long', '2');
+    artisan('push', 'wait', '20', '3');
+    $program = working(3, '--timeout=1', '--sleep=0.05');
+    $program->says('~Numbered has taken longer than 1 seconds.*Numbered has taken longer than 1 seconds~s');
+    began(...range(3, 22));
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    handled(range(3, 22), failed: 2);
+};
+$cases['work: a job that fails when its time has passed'] = static function (): void {
+    artisan('push', 'long, once');
+    $program = working(1, '--timeout=1', '--tries=5', '--sleep=0.05');
+    $program->says('~Failed:~');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    same(1, substr_count($program->said(), 'Processing:'), 'how often it was tried');
+    handled([], failed: 1);
+};
+$cases['work: what cannot be worked'] = static function (): void {
+    $program = working(2, '--no-such-option');
+    same(1, $program->status(), 'status');
+    $program = new Program([PHP_BINARY, ...php(), 'vendor/spindle/laravel/work.php', '--concurrency=2', '--no-such-option']);
+    $program->says('~a worker does not get ready~');
+    same(1, $program->status(), 'status');
+    same(1, substr_count($program->said(), 'does not get ready'), 'how often it is said');
+};
+
+\Runner\meant($options, array_keys($cases));     // with --list that is all
 $missing = missing('php-laravel-framework');
 extension_loaded('pdo_pgsql') || $missing[] = 'pdo_pgsql is not installed';
 if ($missing !== []) {
@@ -399,4 +593,4 @@ if ($missing !== []) {
     \Runner\close(0, 0, 1);
 }
 laravelFolder(FOLDER, databaseEnvironment(WORK . '/servers'));
-\Runner\run($options, $cases, failed: static fn () => last_of_log());
+\Runner\run($options, $cases, failed: static fn () => last_of_log() . substr(artisan('handled'), 0, 0));

@@ -223,7 +223,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "laravel",
-        tells: "packages/laravel: what a request leaves to the next one, requests that do not return, commands",
+        tells: "packages/laravel: what a request leaves to the next one, requests that do not return, commands, and 20 workers of a queue",
         run: "tests/applications/run --laravel \"$@\"",
         cases: "tests/applications/run --laravel --list",
         ..DAILY

@@ -12,7 +12,8 @@ final class SpindleServiceProvider extends ServiceProvider
     public function boot(): void
     {
         if ($this->app->runningInConsole()) {
-            $this->commands([Console\ServeCommand::class]);
+            $this->app->singleton(Console\WorkCommand::class, static fn ($app) => new Console\WorkCommand($app['queue.worker'], $app['cache.store']));
+            $this->commands([Console\ServeCommand::class, Console\WorkCommand::class]);
         }
     }
 }

@@ -27,6 +27,14 @@ return new class extends Migration {
             $table->unsignedInteger('available_at');
             $table->unsignedInteger('created_at');
         });
+        Schema::create('handled', static function (Blueprint $table): void {
+            $table->increments('id');
+            $table->integer('number');
+            $table->double('began');
+            $table->double('ended');
+            $table->integer('pid');
+            $table->boolean('alone');
+        });
         Schema::create('failed_jobs', static function (Blueprint $table): void {
             $table->id();
             $table->string('uuid')->unique();
