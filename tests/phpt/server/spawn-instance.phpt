@@ -97,6 +97,20 @@ for ($i = 0; $i < 400; $i++) {
 }
 echo memory_get_usage() - $before < 5_000 ? 'no leak' : 'leak: ' . memory_get_usage() - $before;
 PHP);
+
+// The script ends in the middle of one.
+echo T\php(<<<'PHP'
+    use function Async\{await, delay, spawn, spawnInstance};
+    $one = spawnInstance(function () {
+        register_shutdown_function(fn() => print('at its end, '));
+        spawn(function () { delay(1); exit('the script exits, '); }); // of the instance: ends this alone
+        delay(3_600_000);
+    });
+    var_dump(await($one));
+    $two = spawnInstance(function () { try { delay(3_600_000); } finally { echo 'never'; } });
+    spawn(function () { delay(1); exit(7); });
+    await($two);
+    PHP), "\n";
 ?>
 --EXPECT--
 without opcache: [0] {"[\"right\"]":200} 800 [true] 5script1
@@ -135,3 +149,4 @@ Async\AsyncException: The instance has ended with a fatal error, which may have 
 cleaned up with 7
 cancelled
 no leak
+[7] the script exits, at its end, NULL

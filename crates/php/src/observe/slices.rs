@@ -32,9 +32,9 @@ pub fn server_began() {
     begin();
 }
 
-/// It has ended.
+/// It has ended: maybe after PHP's request.
 pub fn server_ended() {
-    SERVERS.set(SERVERS.get() - 1);
+    SERVERS.set(SERVERS.get().saturating_sub(1));
 }
 
 /// No server runs any more. At the end of PHP's request.
