@@ -94,8 +94,9 @@ pub struct Core<X> {
     live: usize,
     /// What parks wait for, by [`WaitReason::kind`].
     waits: [Waits; WaitReason::KINDS],
-    /// The time until which their times are counted.
+    /// The time until which their times are counted, and how many there were then.
     counted_until: u64,
+    counted: [usize; WaitReason::KINDS],
     /// How coroutines have ended.
     ends: Ends,
     /// The number of live coroutines that are zombies.
@@ -133,6 +134,7 @@ impl<X> Core<X> {
             live: 0,
             waits: [Waits::default(); WaitReason::KINDS],
             counted_until: now,
+            counted: [0; WaitReason::KINDS],
             ends: Ends::default(),
             zombies: 0,
             grace: None,
@@ -300,6 +302,7 @@ impl<X> Core<X> {
     pub fn after_fork(&mut self) -> Vec<CoroutineId> {
         self.ready.clear();
         self.waits.iter_mut().for_each(|waits| waits.now = 0);
+        self.counted = [0; WaitReason::KINDS];
         self.timed = 0;
         self.awaited = 0;
         let running = self.running;

@@ -12,14 +12,17 @@ use std::time::Duration;
 /// How long the coroutines of an instance that ends may take after they were cancelled, in steps of this many milliseconds.
 pub const STEP: u64 = 10;
 const MOST_STEPS: usize = 500;
+const YIELDS: usize = 3;
 
 /// Waits while something is so, for a time that is limited. Returns `false` if the coroutine was cancelled.
 pub fn wait_while(is_so: impl Fn() -> bool) -> bool {
-    for _ in 0..MOST_STEPS {
+    for step in 0..MOST_STEPS {
         if !is_so() {
             return true;
         }
-        if coroutine::sleep(Duration::from_millis(STEP)).is_err() {
+        // As a rule what ends has nothing to wait for.
+        let waited = if step < YIELDS { coroutine::suspend() } else { coroutine::sleep(Duration::from_millis(STEP)) };
+        if waited.is_err() {
             drop(exception::take());
             return false;
         }

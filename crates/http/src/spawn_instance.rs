@@ -4,7 +4,7 @@
 //! instance, calls the body. Instances that have ended are kept for the next ones.
 
 use crate::application;
-use crate::errors::{self, server_error};
+use crate::errors;
 use crate::helpers;
 use crate::life::{Life, Script};
 use crate::worker;
@@ -45,7 +45,10 @@ impl Drop for Requests {
 
 /// An instance for one call.
 struct Alone {
+    /// Until it begins.
     life: RefCell<Option<Life>>,
+    /// The process that has made it: the child of a fork that its code makes has only the coroutine that has forked.
+    process: u32,
     /// How the body has ended: its result, or what it has thrown.
     outcome: RefCell<Option<Result<Value, Owned<Object>>>>,
     /// A failure of another coroutine of the instance, which no code has handled.
@@ -67,20 +70,23 @@ pub fn spawn_instance(call: Call) -> PhpResult {
     }
     application::check_settings()?;
     let requests = Requests::begin()?;
-    let seed = match SEED.get() {
-        Some(seed) => {
-            seed.remember_closures(&body);
-            seed
-        }
-        None => {
-            application::warn_of_shared_objects();
-            SEED.set(Some(Seed::of_script()));
-            SEED.get().ok_or_else(|| server_error("There is no script"))?
-        }
-    };
+    if SEED.get().is_none() {
+        application::warn_of_shared_objects();
+        SEED.set(Some(Seed::of_script()));
+    }
+    let Some(seed) = SEED.get() else { return Ok(Value::NULL) }; // it was set just now
+    if let Some(code) = seed.remember_closures(&body) {
+        let text = format!(
+            "Async\\spawnInstance() cannot be called with what leads to a {} of the script: its code is in the middle of using the \
+             script's variables",
+            code.get().to_string_lossy()
+        );
+        return Err(exception::throw_new(coroutine::async_exception(), &text));
+    }
     let life = EMPTY.borrow_mut().pop().or_else(|| Some(Life::new(seed, Instance::new(seed)?)));
     let alone = Rc::new(Alone {
         life: RefCell::new(Some(life.ok_or_else(application::too_many)?)),
+        process: std::process::id(),
         outcome: RefCell::new(None),
         failure: RefCell::new(None),
         has_exited: Cell::new(false),
@@ -103,6 +109,15 @@ impl Drop for EndOnDrop {
     }
 }
 
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // It was cancelled before.
+        if let Some(life) = self.life.take().filter(|_| SEED.get().is_some()) {
+            EMPTY.borrow_mut().push(life);
+        }
+    }
+}
+
 impl Alone {
     /// The body of the caller's coroutine.
     fn run(self: &Rc<Alone>, body: &Value) -> PhpResult {
@@ -122,11 +137,17 @@ impl Alone {
         let of_scope = Rc::downgrade(self);
         let scope = holder.below(move |failure| {
             if let Some(this) = of_scope.upgrade() {
-                this.fails(Owned::of(failure));
+                if this.process == std::process::id() {
+                    this.fails(Owned::of(failure));
+                } else {
+                    sapi::fails_in_child();
+                    errors::report(failure);
+                }
             }
         })?;
         let of_client = (Rc::downgrade(self), Rc::downgrade(life));
         let exits = move || {
+            sapi::ends_in_child();
             if let (Some(this), Some(life)) = (of_client.0.upgrade(), of_client.1.upgrade()) {
                 this.has_exited.set(true);
                 life.cancel_coroutines();
@@ -158,15 +179,21 @@ impl Alone {
                 }
                 Ok(Value::NULL)
             });
-            ends?.runs_as(NAME); // and not kept: the number of an object is free for those who free it
-            self.wait(|| {});
+            match ends {
+                // It is not kept: the number of an object is free for those who free it.
+                Ok(ends) => {
+                    ends.runs_as(NAME);
+                    self.wait(|| {});
+                }
+                Err(_) => drop(exception::take()), // the script has failed, and the scope is closed
+            }
         }
         if let Some(failure) = self.failure.take() {
             return Err(exception::throw(failure));
         }
         match (self.outcome.take(), cancelled) {
             (None, None) => Ok(Value::NULL), // it has exited
-            (Some(Err(failure)), _) | (_, Some(failure)) => Err(exception::throw(failure)),
+            (_, Some(failure)) | (Some(Err(failure)), None) => Err(exception::throw(failure)),
             (Some(Ok(result)), None) => Ok(result),
         }
     }

@@ -317,12 +317,15 @@ bool spindle_is_in_front(zif_handler handler);
 
 /* --- instances of an application: instances.c --- */
 
+/* An object is being freed: its number is the running instance's then. */
+void spindle_object_freed(const zend_object *object);
+
 typedef struct spindle_instance spindle_instance;
 /* Remembers the statics and global variables of the script, with which instances begin. To be called while no instance runs. */
 spindle_instance *spindle_instances_prepare(void);
 /* Prepares the closures that a value leads to, which the script has made since, so that instances can call them. To be called while no
- * instance runs. */
-void spindle_instances_remember(zval *value);
+ * instance runs. Returns what kind of suspended code it leads to, which no instance can run; NULL: none. */
+const char *spindle_instances_remember(zval *value);
 /* Returns the names of the static properties with objects that all instances would share; NULL: there are none. */
 zend_string *spindle_instances_shared(void);
 /* Returns an instance that is empty. The script has the number 0, and each instance another one. */

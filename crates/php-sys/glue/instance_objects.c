@@ -13,6 +13,9 @@ static int free_before = -1;
 static uint16_t *owners;
 static size_t owners_size;
 
+/* The instance in which cycles are collected; NULL: none are. */
+static spindle_instance *collecting;
+
 /* All instances, by their numbers. */
 static spindle_instance **numbered;
 static size_t numbers;
@@ -78,6 +81,13 @@ void instance_objects_enter(const spindle_instance *to)
 	EG(objects_store).free_list_head = free_before = to->free_object;
 }
 
+void spindle_object_freed(const zend_object *object)
+{
+	if (UNEXPECTED(instances_first) && object->handle < objects_before && !collecting) {
+		owners[object->handle] = instances_running->number;
+	}
+}
+
 bool instance_objects_of_script(uint32_t handle)
 {
 	return handle >= objects_before || owners[handle] == instances_script.number;
@@ -85,8 +95,7 @@ bool instance_objects_of_script(uint32_t handle)
 
 /* --- the cycle collector ------------------------------------------------------------------------------------------------ */
 
-/* The instance in which cycles are collected; NULL: none are. Its numbers of free objects meanwhile. */
-static spindle_instance *collecting;
+/* Its numbers of free objects while it collects. */
 static int free_object;
 
 static void (*other_executor)(zend_execute_data *execute_data);

@@ -10,9 +10,13 @@
 #include "instances.h"
 
 #include "zend_closures.h"
+#include "zend_fibers.h"
+#include "zend_generators.h"
+#include "zend_interfaces.h"
 #include "zend_map_ptr.h"
 #include "zend_observer.h"
 #include "zend_smart_str.h"
+#include "zend_weakrefs.h"
 
 #ifdef ZEND_MAP_PTR_NEW_STATIC
 # define STATIC_ENTRIES zend_map_ptr_static_size
@@ -32,6 +36,11 @@ static pid_t process;
  * pointers are exchanged. */
 static zend_object **closures;
 static size_t closure_count;
+
+/* The places of closures among them by their addresses, and what frees a closure. */
+static HashTable places_of_closures;
+static zend_object_free_obj_t other_free_closure;
+static zend_object_handlers *closure_handlers;
 
 /* The caches of the functions and closures that these, and the code that ran then, define: their sizes in bytes by their offsets. */
 static HashTable definitions;
@@ -247,28 +256,56 @@ static void make_closure_caches(spindle_instance *of)
 	}
 }
 
-static bool is_remembered(const zend_object *closure)
+/* Frees a closure. The others forget it before: the caches that they have for it are unused now, as a call would hold it. */
+static void free_closure(zend_object *closure)
 {
-	for (size_t i = 0; i < closure_count; i++) {
-		if (closures[i] == closure) {
-			return true;
+	zval *found = closure_count ? zend_hash_index_find(&places_of_closures, (zend_ulong) (uintptr_t) closure >> 3) : NULL;
+
+	if (found) {
+		zend_op_array *code = code_of(closure);
+		size_t place = (size_t) Z_LVAL_P(found), last = --closure_count;
+
+		instances_running->closure_caches[place] = ZEND_MAP_PTR(code->run_time_cache);
+		ZEND_MAP_PTR_INIT(code->run_time_cache, instances_script.closure_caches[place]); /* the engine's own */
+		zend_hash_index_del(&places_of_closures, (zend_ulong) (uintptr_t) closure >> 3);
+		closures[place] = closures[last];
+		if (place != last) {
+			zval moved;
+
+			ZVAL_LONG(&moved, (zend_long) place);
+			zend_hash_index_update(&places_of_closures, (zend_ulong) (uintptr_t) closures[place] >> 3, &moved);
+		}
+		for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
+			if (one != &instances_script) {
+				free(one->closure_caches[place]);
+			}
+			one->closure_caches[place] = one->closure_caches[last];
+			one->closure_count = last;
 		}
 	}
-	return false;
+	spindle_object_freed(closure);
+	other_free_closure(closure);
 }
 
 static void remember_closure(zend_object *one)
 {
 	const zend_op_array *code = code_of(one);
+	zval place;
 
 	if (code->type != ZEND_USER_FUNCTION) {
 		return;
 	}
 	give_offsets_to_definitions(code);
-	if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && !is_remembered(one)) {
-		GC_ADDREF(one);
-		closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
-		closures[closure_count++] = one;
+	ZVAL_LONG(&place, (zend_long) closure_count);
+	if (ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) || !zend_hash_index_add(&places_of_closures, (zend_ulong) (uintptr_t) one >> 3, &place)) {
+		return;
+	}
+	closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
+	closures[closure_count++] = one;
+	if (!other_free_closure) {
+		closure_handlers = (zend_object_handlers *) one->handlers; /* of all closures, which the engine has filled in itself */
+		other_free_closure = closure_handlers->free_obj;
+		closure_handlers->free_obj = free_closure;
 	}
 }
 
@@ -284,73 +321,102 @@ static void remember_closures(void)
 	}
 }
 
-/* Remembers the closures that a value leads to. */
-static void remember_reachable(zval *value, HashTable *seen)
+/* Values that are still to be looked at. */
+typedef struct {
+	zval *values;
+	size_t count, room;
+	HashTable seen;
+} reachable;
+
+static void reach(reachable *all, const zval *value)
 {
 	ZVAL_DEREF(value);
-	if (Z_TYPE_P(value) == IS_ARRAY && !(GC_FLAGS(Z_ARR_P(value)) & GC_IMMUTABLE)) {
-		zval *one;
+	if ((Z_TYPE_P(value) != IS_ARRAY || (GC_FLAGS(Z_ARR_P(value)) & GC_IMMUTABLE)) && Z_TYPE_P(value) != IS_OBJECT) {
+		return;
+	}
+	if (!zend_hash_index_add_empty_element(&all->seen, (zend_ulong) (uintptr_t) Z_COUNTED_P(value) >> 3)) {
+		return;
+	}
+	if (all->count == all->room) {
+		all->room = all->room ? 2 * all->room : 64;
+		all->values = realloc(all->values, all->room * sizeof(*all->values));
+	}
+	ZVAL_COPY_VALUE(&all->values[all->count++], value);
+}
 
-		if (zend_hash_index_add_empty_element(seen, (zend_ulong) (uintptr_t) Z_ARR_P(value) >> 3)) {
-			ZEND_HASH_FOREACH_VAL_IND(Z_ARRVAL_P(value), one) {
-				remember_reachable(one, seen);
+/* Returns true for code of the script that is suspended: its frames have the script's caches. */
+static const char *suspended_code(zend_object *object)
+{
+	if (object->ce == zend_ce_generator) {
+		return ((zend_generator *) object)->execute_data ? "generator" : NULL;
+	}
+	if (object->ce == zend_ce_fiber) {
+		zval is_started, is_ended;
+
+		zend_call_method_with_0_params(object, object->ce, NULL, "isStarted", &is_started);
+		zend_call_method_with_0_params(object, object->ce, NULL, "isTerminated", &is_ended);
+		return Z_TYPE(is_started) == IS_TRUE && Z_TYPE(is_ended) != IS_TRUE ? "fiber" : NULL;
+	}
+	return NULL;
+}
+
+/* Remembers the closures that a value leads to. Returns what it leads to and no instance can have; NULL: nothing. */
+static const char *remember_reachable(const zval *value)
+{
+	reachable all = {0};
+	const char *wrong = NULL;
+
+	zend_hash_init(&all.seen, 64, NULL, NULL, 1);
+	reach(&all, value);
+	while (all.count && !wrong) {
+		zval one = all.values[--all.count], *inner;
+
+		if (Z_TYPE(one) == IS_ARRAY) {
+			ZEND_HASH_FOREACH_VAL_IND(Z_ARRVAL(one), inner) {
+				reach(&all, inner);
 			} ZEND_HASH_FOREACH_END();
+			continue;
 		}
-	} else if (Z_TYPE_P(value) == IS_OBJECT && zend_hash_index_add_empty_element(seen, (zend_ulong) (uintptr_t) Z_OBJ_P(value) >> 3)) {
-		zend_object *object = Z_OBJ_P(value);
-		zval *values, others;
-		int count;
-
+		zend_object *object = Z_OBJ(one);
 		if (object->ce == zend_ce_closure) {
 			remember_closure(object);
 		}
-		ZVAL_UNDEF(&others);
-		if (object->handlers->get_gc) {
+		wrong = suspended_code(object);
+		if (object->ce == zend_ce_weakref) {
+			zval referent;
+
+			ZVAL_UNDEF(&referent);
+			zend_call_method_with_0_params(object, object->ce, NULL, "get", &referent);
+			reach(&all, &referent);
+			zval_ptr_dtor(&referent); /* something else holds it, too */
+		} else if (object->handlers->get_gc) {
+			zval *values;
+			int count;
 			HashTable *table = object->handlers->get_gc(object, &values, &count);
-			zval *copies = safe_emalloc(count, sizeof(zval), 0); /* the next object may use the same room */
 
-			memcpy(copies, values, count * sizeof(zval));
 			for (int i = 0; i < count; i++) {
-				remember_reachable(&copies[i], seen);
+				reach(&all, &values[i]);
 			}
-			efree(copies);
 			if (table) {
-				ZVAL_ARR(&others, table);
-				remember_reachable(&others, seen);
+				ZEND_HASH_FOREACH_VAL_IND(table, inner) {
+					reach(&all, inner);
+				} ZEND_HASH_FOREACH_END();
 			}
 		}
 	}
-}
-
-/* Forgets the closures that nothing else holds any more. */
-static void forget_unused_closures(void)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < closure_count; i++) {
-		if (GC_REFCOUNT(closures[i]) > 1) {
-			for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
-				one->closure_caches[kept] = one->closure_caches[i];
-			}
-			closures[kept++] = closures[i];
-			continue;
-		}
-		for (spindle_instance *one = instances_first; one; one = one->next) {
-			free(one->closure_caches[i]);
-		}
-		OBJ_RELEASE(closures[i]);
-	}
-	for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
-		one->closure_count = kept;
-	}
-	closure_count = kept;
+	zend_hash_destroy(&all.seen);
+	free(all.values);
+	return wrong;
 }
 
 static void forget_closures(void)
 {
-	for (size_t i = 0; i < closure_count; i++) {
-		OBJ_RELEASE(closures[i]);
+	/* The script runs, so that each has its own cache. */
+	if (other_free_closure) {
+		closure_handlers->free_obj = other_free_closure;
+		other_free_closure = NULL;
 	}
+	zend_hash_destroy(&places_of_closures);
 	free(closures);
 	closures = NULL;
 	closure_count = 0;
@@ -593,6 +659,7 @@ spindle_instance *spindle_instances_prepare(void)
 	if (!instances_first) {
 		classes_before = functions_before = 0;
 		zend_hash_init(&definitions, 8, NULL, NULL, 1);
+		zend_hash_init(&places_of_closures, 8, NULL, NULL, 1);
 		instance_objects_begin();
 	}
 	process = getpid();
@@ -604,15 +671,12 @@ spindle_instance *spindle_instances_prepare(void)
 	return seed;
 }
 
-void spindle_instances_remember(zval *value)
+const char *spindle_instances_remember(zval *value)
 {
-	HashTable seen;
+	const char *wrong = remember_reachable(value);
 
-	forget_unused_closures();
-	zend_hash_init(&seen, 8, NULL, NULL, 0);
-	remember_reachable(value, &seen);
-	zend_hash_destroy(&seen);
 	share_code();
+	return wrong;
 }
 
 spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)

@@ -117,6 +117,12 @@ struct spindle_sapi {
 		uint8_t modified, orig_modifiable;
 	} settings[SETTINGS];
 	spindle_surroundings surroundings;
+	/* What the boot of an instance has left, with which requests begin. */
+	struct {
+		bool is_there;
+		spindle_surroundings surroundings;
+		zend_string *settings[SETTINGS];
+	} left;
 	zval *statics; /* as many as there were when it was made; undefined: not yet its own */
 	spindle_request_handlers output;
 	pid_t process; /* in which it was made */
@@ -628,6 +634,12 @@ void spindle_sapi_boot_ended(void)
 	zval *process = &own.superglobals[SERVER], *server = superglobal(SERVER), *value;
 	zend_string *name;
 
+	spindle_surroundings_save(&running->surroundings);
+	spindle_surroundings_begin(&running->left.surroundings, &running->surroundings);
+	for (int i = ERRORS; i < SETTINGS; i++) {
+		running->left.settings[i] = settings[i]->value ? zend_string_copy(settings[i]->value) : NULL;
+	}
+	running->left.is_there = true;
 	ZVAL_DEREF(server);
 	ZVAL_DEREF(process);
 	if (Z_TYPE_P(server) != IS_ARRAY || Z_TYPE_P(process) != IS_ARRAY) {
@@ -650,15 +662,18 @@ static void begin_after_boot(spindle_sapi *boot)
 {
 	spindle_surroundings unused = running->surroundings;
 
+	if (!boot->left.is_there) {
+		return;
+	}
 	for (int i = ERRORS; i < SETTINGS; i++) {
 		zend_string *before = settings[i]->value;
 
-		settings[i]->value = boot->settings[i].value ? zend_string_copy(boot->settings[i].value) : NULL;
+		settings[i]->value = boot->left.settings[i] ? zend_string_copy(boot->left.settings[i]) : NULL;
 		if (before) {
 			zend_string_release(before);
 		}
 	}
-	spindle_surroundings_begin(&running->surroundings, &boot->surroundings);
+	spindle_surroundings_begin(&running->surroundings, &boot->left.surroundings);
 	spindle_surroundings_switch(&unused, &running->surroundings, settings[ZONE]->value);
 	spindle_surroundings_end(&unused);
 }
@@ -934,6 +949,14 @@ void spindle_sapi_free(spindle_sapi *this)
 		}
 	}
 	spindle_surroundings_end(&this->surroundings);
+	if (this->left.is_there) {
+		spindle_surroundings_end(&this->left.surroundings);
+		for (int i = ERRORS; i < SETTINGS; i++) {
+			if (this->left.settings[i]) {
+				zend_string_release(this->left.settings[i]);
+			}
+		}
+	}
 	free(this->statics);
 	if (spare_count < MOST_SPARE) {
 		this->next = spare;

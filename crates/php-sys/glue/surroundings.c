@@ -27,8 +27,14 @@ static zend_date_globals *date;
 /* The locale that code has not changed. */
 static char *first_locale;
 
-/* The working directory of those that have not changed it; -1: nobody has. And whose the present one is. */
-static int first_directory = -1;
+/* A working directory, as a descriptor: one that is removed stays the one of those who are in it. */
+struct spindle_directory {
+	int descriptor;
+	unsigned holders;
+};
+
+/* That of those that have not changed it; NULL: nobody has. And whose the present one is. */
+static struct spindle_directory *first_directory;
 static spindle_surroundings *running;
 static zif_handler other_chdir;
 
@@ -40,6 +46,9 @@ static void find_globals(void)
 	date = module && module->globals_size == sizeof(*date) ? module->globals_ptr : NULL;
 	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("mbstring"));
 	mbstring = module && module->globals_size >= sizeof(*mbstring) ? module->globals_ptr : NULL;
+	if (mbstring && !zend_hash_str_exists(CG(function_table), ZEND_STRL("mb_internal_encoding"))) {
+		mbstring = NULL; /* it is disabled, so nobody changes it */
+	}
 	if (mbstring) {
 		/* It is where it is expected if it is the one that the function returns. */
 		ZVAL_STR(&name, spindle_string_intern(ZEND_STRL("mb_internal_encoding")));
@@ -52,25 +61,69 @@ static void find_globals(void)
 	}
 }
 
-static int present_directory(void)
+/* Returns the present directory; NULL: it could not be entered again. */
+static struct spindle_directory *present_directory(void)
 {
-	return open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int descriptor = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct spindle_directory *this;
+
+	if (descriptor == -1) {
+		return NULL;
+	}
+	this = malloc(sizeof(*this));
+	this->descriptor = descriptor;
+	this->holders = 1;
+	return this;
+}
+
+static void leave_directory(struct spindle_directory *this)
+{
+	if (this && --this->holders == 0) {
+		close(this->descriptor);
+		free(this);
+	}
+}
+
+static struct spindle_directory *directory_of(const spindle_surroundings *of)
+{
+	return of->directory ? of->directory : first_directory;
+}
+
+/* Enters a directory. One that cannot be entered any more is as one in which nothing is: code must not find files of another one. */
+static void enter_directory(const struct spindle_directory *this)
+{
+	char nowhere[] = "/tmp/spindle-nowhere-XXXXXX";
+
+	if (fchdir(this->descriptor) != 0 && mkdtemp(nowhere)) {
+		zend_result ignored = chdir(nowhere) == 0 ? SUCCESS : chdir("/");
+
+		(void) ignored;
+		rmdir(nowhere);
+	}
 }
 
 static ZEND_FUNCTION(chdir_of_request)
 {
-	if (first_directory == -1) {
-		first_directory = present_directory();
+	struct spindle_directory *now;
+
+	if (!first_directory && !(first_directory = present_directory())) {
+		php_error_docref(NULL, E_WARNING, "The present directory could not be entered again: %s", strerror(errno));
+		RETURN_FALSE;
 	}
 	other_chdir(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	if (Z_TYPE_P(return_value) == IS_TRUE) {
-		int before = running->directory;
-
-		running->directory = present_directory();
-		if (before != -1) {
-			close(before);
-		}
+	if (Z_TYPE_P(return_value) != IS_TRUE) {
+		return;
 	}
+	now = present_directory();
+	if (!now) {
+		int why = errno;
+
+		enter_directory(directory_of(running));
+		php_error_docref(NULL, E_WARNING, "The directory could not be entered again: %s", strerror(why));
+		RETURN_FALSE;
+	}
+	leave_directory(running->directory);
+	running->directory = now;
 }
 
 bool spindle_is_in_front(zif_handler handler)
@@ -94,7 +147,7 @@ void spindle_surroundings_prepare(spindle_surroundings *process)
 	}
 	find_globals();
 	running = process;
-	process->directory = -1;
+	process->directory = NULL;
 	first_locale = strdup(setlocale(LC_ALL, NULL));
 	if (function) {
 		other_chdir = function->handler;
@@ -115,14 +168,9 @@ void spindle_surroundings_forget(spindle_surroundings *process)
 	free(first_locale);
 	free(process->locale);
 	process->locale = first_locale = NULL;
-	for (int i = 0; i < 2; i++) {
-		int *one = i ? &process->directory : &first_directory;
-
-		if (*one != -1) {
-			close(*one);
-			*one = -1;
-		}
-	}
+	leave_directory(process->directory);
+	leave_directory(first_directory);
+	process->directory = first_directory = NULL;
 	running = NULL;
 }
 
@@ -149,17 +197,14 @@ void spindle_surroundings_begin(spindle_surroundings *this, const spindle_surrou
 	this->timezone = base->timezone ? estrdup(base->timezone) : NULL;
 	this->locale = base->locale ? strdup(base->locale) : NULL;
 	this->ctype = base->ctype ? zend_string_copy(base->ctype) : NULL;
-	this->directory = base->directory == -1 ? -1 : fcntl(base->directory, F_DUPFD_CLOEXEC, 3);
+	if (this->directory) {
+		this->directory->holders++;
+	}
 }
 
 static const char *locale_of(const spindle_surroundings *of)
 {
 	return of->locale ? of->locale : first_locale;
-}
-
-static int directory_of(const spindle_surroundings *of)
-{
-	return of->directory == -1 ? first_directory : of->directory;
 }
 
 void spindle_surroundings_switch(spindle_surroundings *from, spindle_surroundings *to, const zend_string *zone)
@@ -182,8 +227,8 @@ void spindle_surroundings_switch(spindle_surroundings *from, spindle_surrounding
 	}
 	BG(locale_changed) = to->is_locale_changed;
 	BG(ctype_string) = to->ctype;
-	if (UNEXPECTED(directory_of(from) != directory_of(to)) && fchdir(directory_of(to)) != 0) {
-		zend_error_noreturn(E_CORE_ERROR, "Spindle cannot return to the working directory of a request: %s", strerror(errno));
+	if (UNEXPECTED(directory_of(from) != directory_of(to))) {
+		enter_directory(directory_of(to));
 	}
 	running = to;
 }
@@ -197,7 +242,5 @@ void spindle_surroundings_end(spindle_surroundings *this)
 	if (this->ctype) {
 		zend_string_release(this->ctype);
 	}
-	if (this->directory != -1) {
-		close(this->directory);
-	}
+	leave_directory(this->directory);
 }

@@ -4,12 +4,14 @@
 
 #include "php.h"
 
+struct spindle_directory;
+
 typedef struct {
 	char *timezone; /* set by date_default_timezone_set() */
 	const void *encoding; /* mb_internal_encoding() */
 	char *locale; /* NULL: as PHP has begun */
 	zend_string *ctype; /* PHP's name of its LC_CTYPE */
-	int directory; /* a descriptor; -1: that of the process */
+	struct spindle_directory *directory; /* NULL: that of the process */
 	bool is_locale_changed;
 	uint8_t display_errors;
 } spindle_surroundings;

@@ -10,8 +10,8 @@ use crate::handles::trampolines;
 pub use crate::isolation::instance::{self, Instance, Seed};
 use crate::isolation::sapi;
 pub use crate::isolation::sapi::{
-    Client, Head, Sapi, abandon, end, ends_in_child, forget_statics, live, output_failed, process_server_text,
-    report_uncaught, send_headers, server_variables, set_status, status_line,
+    Client, Head, Sapi, abandon, end, ends_in_child, fails_in_child, forget_statics, live, output_failed,
+    process_server_text, report_uncaught, send_headers, server_variables, set_status, status_line,
 };
 use crate::observe::slices;
 use crate::runtime::{gate, report, scheduler};

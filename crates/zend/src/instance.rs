@@ -22,6 +22,7 @@ declare! {
         handlers: *const sys::zend_object_handlers,
     );
     unsafe fn spindle_class_set_create(class: Class, create: Create);
+    unsafe fn spindle_object_freed(object: *const sys::zend_object);
     safe fn zend_objects_destroy_object(object: &Object);
     safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
     unsafe fn spindle_gc_add(buffer: &GcBuffer, value: &Value);
@@ -305,6 +306,8 @@ unsafe extern "C" fn free<T: State>(object: *mut sys::zend_object) {
     let state = (&raw const this.state).cast_mut();
     // SAFETY: no code uses it after this.
     unsafe { state.drop_in_place() };
+    // SAFETY: the engine still has it, and its number.
+    unsafe { spindle_object_freed(object) };
 }
 
 unsafe extern "C" fn get_gc<T: State>(

@@ -37,7 +37,15 @@ function transact(callable $begin, callable $end, callable $other): void
 transact(fn() => $db->beginTransaction(), fn() => $db->commit(), fn() => $db->exec('INSERT INTO t VALUES (1)'));
 transact(fn() => $db->beginTransaction(), fn() => $db->rollBack(), fn() => $insert->execute([2]));
 transact(fn() => $db->exec('BEGIN'), fn() => $db->exec('COMMIT'), fn() => $db->query('SELECT 1'));
+transact(fn() => $db->query('-- first' . "\n" . '/* so */ begin'), fn() => $db->exec('end'), fn() => $db->query('SELECT 1'));
 echo "none from here\n";
+transact(fn() => $db->exec('BEGIN; INSERT INTO t VALUES (7); COMMIT'), fn() => null, fn() => $db->query('SELECT 1'));
+$db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
+transact(fn() => $db->exec('BEGIN nothing'), fn() => null, fn() => $db->query('SELECT 1'));
+$db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
+final class Asks extends PDO { public function inTransaction(): bool { return (bool) $this->query('SELECT 1')->fetchColumn(); } }
+$asks = new Asks('sqlite::memory:');
+transact(fn() => $asks->beginTransaction(), fn() => $asks->commit(), fn() => null);
 transact(fn() => $db->beginTransaction(), fn() => $db->commit(), fn() => null);
 transact(fn() => $db->query('SELECT 1'), fn() => null, fn() => $insert->execute([2]));
 // The coroutine that has it may do all, and what was ended is ended.
@@ -73,6 +81,7 @@ try {
 30: A statement on a connection on which coroutine #N has a transaction open, begun at line 30: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 31: A statement on a connection on which coroutine #N has a transaction open, begun at line 31: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 32: A statement on a connection on which coroutine #N has a transaction open, begun at line 32: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+33: A statement on a connection on which coroutine #N has a transaction open, begun at line 33: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 none from here
 an error handler may throw
 A statement on a connection on which corou, 0

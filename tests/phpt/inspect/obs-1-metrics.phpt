@@ -45,10 +45,12 @@ $before = metrics();
 $scope->spawn(fn() => throw new Exception());
 T\until(function () use (&$handled) { return $handled === 1; });
 echo grown($before, ...ENDS), "\n";
-$idle = metrics()['loop_idle_seconds_total'];
+['loop_idle_seconds_total' => $idle, 'waits_for_time_seconds_total' => $time] = metrics();
 for ($until = hrtime(true) + 20_000_000; hrtime(true) < $until; ) {
 }
 delay(0);
+spawn(delay(...), 0);
+echo metrics()['waits_for_time_seconds_total'] - $time < 0.03 ? '' : 'work counts as waiting ';
 echo metrics()['loop_idle_seconds_total'] - $idle < 0.01 ? 'work is not idle' : 'work is idle', "\n";
 $late = spawn(delay(...), 1);
 T\begun($late);

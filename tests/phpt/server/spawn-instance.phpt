@@ -1,5 +1,7 @@
 --TEST--
 APP-2 APP-3 APP-6 spawnInstance: a coroutine with all static and global variables for itself, without a server
+--EXTENSIONS--
+pcntl
 --FILE--
 <?php
 require getenv('SPINDLE_ROOT') . '/tests/phpt/server/server.inc';
@@ -89,6 +91,45 @@ try {
 }
 spawnInstance(fn() => print("never\n"))->cancel();
 
+// What the script suspends, no instance can go on with.
+function generator() { yield Has::$n; }
+$generator = generator();
+told(fn() => $generator->current());
+$fiber = new Fiber(fn() => Fiber::suspend());
+$fiber->start();
+told(fn() => [$fiber]);
+$fiber->resume();
+told(fn() => $fiber->isTerminated());
+
+// Closures of the script live no longer than others need them, and their values' destructors may wait; so may what holds them be deep.
+final class Waits
+{
+    public static int $ended = 0;
+    public $self;
+    public function __construct() { $this->self = fn() => $this; }
+    public function __destruct() { delay(1); self::$ended++; }
+}
+for ($i = 0; $i < 20; $i++) {
+    $waits = new Waits();
+    $weak = WeakReference::create($f = function () use ($waits) { return 1 + Has::$n; });
+    unset($waits);
+    await(spawnInstance(fn() => Has::$n === 5 && ($weak->get())() === 6 || print('wrong ')));
+    unset($f);
+    spawn(fn() => await(spawnInstance(fn() => 1)));
+    spawnInstance(fn() => print('never '))->cancel();
+}
+gc_collect_cycles();
+T\until(fn() => Waits::$ended === 20);
+$deep = [];
+for ($i = 0; $i < 10_000; $i++) {
+    $deep = [$deep, new ArrayObject()];
+}
+echo await(spawnInstance(fn() => count($deep))), " reachable\n";
+unset($deep);
+$status = await(spawnInstance(function () { $child = pcntl_fork(); $child || exit(3); pcntl_waitpid($child, $status); return pcntl_wexitstatus($status); }));
+echo $status, ' ';
+echo await(spawnInstance(function () { $child = pcntl_fork(); $child || throw new Exception('in the child'); pcntl_waitpid($child, $status); return pcntl_wexitstatus($status); })), "\n";
+
 // One after the other they leave nothing.
 $before = 0;
 for ($i = 0; $i < 400; $i++) {
@@ -124,6 +165,11 @@ Async\AsyncException: A fatal error has ended the coroutine
 Async\AsyncException: The instance has ended with a fatal error, which may have damaged memory: end the process
 cleaned up with 7
 cancelled
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a generator of the script: its code is in the middle of using the script's variables
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a fiber of the script: its code is in the middle of using the script's variables
+true
+2 reachable
+3 255
 no leak
 with opcache: [0] {"[\"right\"]":200} 800 [true] 5script1
 DomainException: failed
@@ -136,6 +182,11 @@ Async\AsyncException: A fatal error has ended the coroutine
 Async\AsyncException: The instance has ended with a fatal error, which may have damaged memory: end the process
 cleaned up with 7
 cancelled
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a generator of the script: its code is in the middle of using the script's variables
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a fiber of the script: its code is in the middle of using the script's variables
+true
+2 reachable
+3 255
 no leak
 with its JIT: [0] {"[\"right\"]":200} 800 [true] 5script1
 DomainException: failed
@@ -148,5 +199,10 @@ Async\AsyncException: A fatal error has ended the coroutine
 Async\AsyncException: The instance has ended with a fatal error, which may have damaged memory: end the process
 cleaned up with 7
 cancelled
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a generator of the script: its code is in the middle of using the script's variables
+Async\AsyncException: Async\spawnInstance() cannot be called with what leads to a fiber of the script: its code is in the middle of using the script's variables
+true
+2 reachable
+3 255
 no leak
 [7] the script exits, at its end, NULL

@@ -97,6 +97,24 @@ echo await(spawnInstance(function (): string {
     usleep(1000);
     return json_encode([@getcwd(), is_link('/proc/self/cwd') && str_contains(readlink('/proc/self/cwd'), 'deleted')]);
 })), "\n";
+// One that could not be entered again is not left; nor is one entered for which there is no descriptor.
+if (function_exists('posix_setrlimit')) {
+    echo T\php(<<<'PHP'
+        use function Async\{await, delay, spawnInstance};
+        ini_set('display_errors', '0');
+        chdir('/usr');
+        delay(1);
+        $limit = posix_getrlimit()['soft openfiles'];
+        echo json_encode([await(spawnInstance(function () use ($limit): array {
+            posix_setrlimit(POSIX_RLIMIT_NOFILE, 3, $limit);
+            $result = [chdir('/tmp'), getcwd()];
+            posix_setrlimit(POSIX_RLIMIT_NOFILE, $limit, $limit);
+            return [...$result, chdir('/tmp'), getcwd()];
+        })), getcwd()]);
+        PHP), "\n";
+} else {
+    echo '[0] [[false,"\/usr",true,"\/tmp"],"\/usr"]', "\n";
+}
 foreach (['a', 'b', 'boot'] as $name) {
     unlink("$folder/$name/x");
     rmdir("$folder/$name");
@@ -112,4 +130,5 @@ script: UTC 00 UTC C.UTF-8 folder script UTF-8 1
 10: Asia/Tokyo 09 Asia/Kolkata C b b SJIS 0 after America/New_York 19 Asia/Kolkata C.UTF-8 boot boot EUC-JP stderr
 10: Europe/Berlin 01 Asia/Kolkata C a a ISO-8859-1 1 after America/New_York 19 Asia/Kolkata C.UTF-8 boot boot EUC-JP stderr
 [false,true]
+[0] [[false,"\/usr",true,"\/tmp"],"\/usr"]
 the script has what it had

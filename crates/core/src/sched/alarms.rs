@@ -64,13 +64,33 @@ impl<X> Core<X> {
         self.timers.next_deadline()
     }
 
-    /// Counts the time of the waits until now. It changes slowly enough to be counted whenever timers are looked at.
+    /// Counts the time of the waits until now, in which coroutines ran: of those that have lasted. A wait that has begun or ended meanwhile
+    /// counts by [`Core::count_idle`], where nearly all of its time is.
     pub fn count_until(&mut self, now: u64) {
         let time = now.saturating_sub(self.counted_until);
-        self.counted_until += time;
-        for waits in &mut self.waits {
-            waits.nanoseconds += time * waits.now as u64;
+        for (waits, before) in self.waits.iter_mut().zip(self.counted) {
+            waits.nanoseconds += time * before.min(waits.now) as u64;
         }
+        self.count_from(self.counted_until + time);
+    }
+
+    /// Counts the time of the waits until now, in which the process has waited for events: all that there were when it began to.
+    pub fn count_idle(&mut self, now: u64) {
+        let time = now.saturating_sub(self.counted_until);
+        for (waits, before) in self.waits.iter_mut().zip(self.counted) {
+            waits.nanoseconds += time * before as u64;
+        }
+        self.count_from(self.counted_until + time);
+    }
+
+    fn count_from(&mut self, time: u64) {
+        self.counted_until = time;
+        self.waits_are_settled();
+    }
+
+    /// The waits that have ended by events and timers have: coroutines run now.
+    pub fn waits_are_settled(&mut self) {
+        self.counted = self.waits.map(|waits| waits.now);
     }
 
     /// The waits for coroutines, for something outside, and for time, until [`Core::count_until`].

@@ -307,6 +307,7 @@ fn make_handle_of(driver: usize, call: Trampolined) {
 #[unsafe(no_mangle)]
 extern "C" fn spindle_call_made(frame: Frame, result: &Value) {
     if let Some(object) = result.as_object() {
+        transactions::forget(object.address());
         connection_groups::link(frame, object);
     } else if let Some(resource) = result.as_resource() {
         connection_groups::link_resource(frame, resource);

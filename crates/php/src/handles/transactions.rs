@@ -9,7 +9,7 @@ use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Runtime};
 use crate::settings;
 use spindle_core::sched::CoroutineId;
-use spindle_zend::{Array, Frame, Function, Object, PhpStatic, Str, Value, engine, exception};
+use spindle_zend::{Class, Frame, Function, Object, PhpStatic, Str, Value, engine, exception, sys};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,6 +105,9 @@ pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
     if exception::is_in_flight() {
         return;
     }
+    if call.result().type_number() == sys::IS_FALSE {
+        return; // it has failed
+    }
     let asked = is_in_transaction(frame);
     let said =
         (does == Does::Executes).then(|| frame.arguments().iter().find_map(Value::as_str).and_then(says)).flatten();
@@ -169,16 +172,30 @@ fn warn(rt: &'static Runtime, frame: Frame, key: usize) -> bool {
     !exception::is_in_flight()
 }
 
-/// Asks the connection; `None` if it cannot tell.
+/// Asks the connection; `None` if it cannot tell. A class of user code that overrides the method is not asked.
 fn is_in_transaction(frame: Frame) -> Option<bool> {
     let this: &Object = frame.this()?;
-    let callable = Array::list([Value::from(this), "inTransaction".to_owned().into()].into_iter()).into();
-    engine::is_callable(&callable).then(|| engine::call(&callable, &mut []).is_truthy())
+    let class: Class = frame.function()?.class().filter(|class| class.name().as_bytes() == b"PDO")?;
+    let method = class.method(b"intransaction")?;
+    let mut result = Value::UNDEF;
+    exception::put_aside(|| {
+        result = engine::call_method(this, method, &mut []);
+        drop(exception::take());
+    });
+    Some(result.is_truthy())
 }
 
-/// Returns `true` for a statement that begins a transaction, `false` for one that ends it, and `None` for others.
-fn says(statement: &Str) -> Option<bool> {
-    let text = statement.to_text().to_ascii_lowercase();
+/// Returns `true` if statements leave a transaction open that they begin, `false` if they end it, and `None` for others.
+fn says(statements: &Str) -> Option<bool> {
+    statements.to_text().split(';').filter_map(says_one).next_back()
+}
+
+fn says_one(statement: &str) -> Option<bool> {
+    let mut rest = statement.trim_start();
+    while let Some(end) = if rest.starts_with("/*") { Some("*/") } else { rest.starts_with("--").then_some("\n") } {
+        rest = rest.split_once(end)?.1.trim_start();
+    }
+    let text = rest.to_ascii_lowercase();
     let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     match words.next()? {
         "begin" => Some(true),

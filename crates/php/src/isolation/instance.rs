@@ -4,7 +4,7 @@
 
 use crate::c;
 use spindle_php_sys as sys;
-use spindle_zend::{Owned, PhpStatic, Str, Value};
+use spindle_zend::{Owned, PhpStatic, Str, Text, Value};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -27,9 +27,9 @@ impl Seed {
     }
 
     /// Prepares the closures that a value leads to, which the script has made since, so that instances can call them. To be called in
-    /// its coroutine.
-    pub fn remember_closures(self, of: &Value) {
-        c::spindle_instances_remember(of);
+    /// its coroutine. Returns the kind of suspended code that it leads to, and that no instance can run.
+    pub fn remember_closures(self, of: &Value) -> Option<Text<'static>> {
+        c::spindle_instances_remember(of)
     }
 }
 

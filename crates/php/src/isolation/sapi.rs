@@ -342,6 +342,13 @@ pub fn ends_in_child() {
     }
 }
 
+/// If this is the child of the process to which the running request belongs, it ends as after an exception that no code has caught.
+pub fn fails_in_child() {
+    if c::spindle_sapi_is_in_child() {
+        c::spindle_sapi_set_own_exit_status(255);
+    }
+}
+
 /// Returns the handler that `set_exception_handler()` has set in the running request; null if there is none.
 pub fn exception_handler() -> Value {
     let mut handler = Value::NULL;

@@ -145,7 +145,9 @@ impl Runtime {
         moments::run_ends(self);
         let waits_from = (timeout != Some(0)).then(|| {
             moments::loop_waits();
-            Reactor::now()
+            let now = Reactor::now();
+            self.core.borrow_mut().count_until(now);
+            now
         });
         let turn = self.reactor().turn(timeout, |waiter| self.wake(waiter));
         let now = Reactor::now();
@@ -157,8 +159,12 @@ impl Runtime {
         }
         let events = {
             let mut core = self.core.borrow_mut();
+            if waits_from.is_some() {
+                core.count_idle(now);
+            }
             turns.lag.set(core.next_deadline().map_or(0, |deadline| now.saturating_sub(deadline)));
             core.expire(now);
+            core.waits_are_settled();
             core.update_zombie_timer(now, zombie_grace());
             core.has_events()
         };
