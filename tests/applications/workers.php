@@ -11,7 +11,7 @@
  * for the date, the names of sessions and tokens that are drawn. With Spindle this is repeated with coroutines in an order
  * that is drawn from each of the seeds.
  *
- * With --rounds each server is asked by that many groups of visitors, one after the other, and with each by as many others that leave before
+ * With --rounds each server is asked by that many groups of visitors, one after the other, and now and then by others that leave before
  * they are answered. What it takes of memory after the last one may be a tenth more than after the first 1,000 requests.
  *
  * Laravel, with a database, a queue and users in PostgreSQL, is served by packages/laravel in application mode.
@@ -412,13 +412,11 @@ function ask(array $all, string $address, bool $with_others): void
         curl_setopt_array($curl, [CURLOPT_RETURNTRANSFER => true, CURLOPT_TIMEOUT_MS => 1 + $n % 20]);
         curl_multi_add_handle($multi, $curl);
     };
-    array_map($leaves, $with_others ? array_keys($all) : []);
     while ($under_way !== []) {
         curl_multi_exec($multi, $running);
         while ($done = curl_multi_info_read($multi)) {
             if (!isset($under_way[spl_object_id($done['handle'])])) {
                 curl_multi_remove_handle($multi, $done['handle']);
-                $leaves(random_int(0, 1000));
                 continue;
             }
             [$curl, $visitor, $received] = $under_way[spl_object_id($done['handle'])];
@@ -428,6 +426,7 @@ function ask(array $all, string $address, bool $with_others): void
             $why = $done['result'] === CURLE_OK ? '' : "\n" . curl_strerror($done['result']) . "\n" . file_get_contents(WORK . '/stderr');
             $visitor->answered(new Answer(curl_getinfo($curl, CURLINFO_RESPONSE_CODE), $received, "$body$why"));
             $ask($visitor);
+            $with_others && random_int(0, 4) === 0 && $leaves(random_int(0, 1000));
         }
         $running && curl_multi_select($multi, 1);
     }
