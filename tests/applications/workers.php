@@ -434,7 +434,7 @@ function ask(array $all, string $address, bool $with_others): void
 
 $applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
     'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
-    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-doctrine-dbal']];
+    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-symfony-console', 'php-doctrine-dbal', 'php-doctrine-persistence']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;
@@ -485,7 +485,8 @@ foreach ($applications as $name => $packages) {
             echo "ok    $name, $mode mode, order $seed: ", array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found)), " answers, $at_once at once\n";
         } else {
             $failed++;
-            echo "FAIL  $name, $mode mode, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n";
+            echo "FAIL  $name, $mode mode, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n",
+                "the end of the log:\n", substr((string) @file_get_contents(WORK . "/$name.log"), -4000), "\n";
         }
     }
 }

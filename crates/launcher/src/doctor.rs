@@ -25,9 +25,9 @@ Usage: spindle doctor [OPTION]...
 
 Says whether Spindle works in a PHP, and why not: the PHP, its build and its
 other extensions, the features of the kernel, limits. With a SCRIPT it then runs
-that, and reports what has blocked the event loop. Of an APP, which is a file for
-'spindle serve --mode application', it boots two instances, and says what each
-costs and what all share.
+that, and reports what has blocked the event loop. Of an APP, which is a file
+for 'spindle serve --mode application', it boots two instances, and says what
+each costs and what all share.
 
   --php FILE        the PHP to examine; without it the php on the PATH
   --extension FILE  the spindle.so to load if PHP's configuration loads none;

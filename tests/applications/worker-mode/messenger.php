@@ -19,6 +19,7 @@ foreach (['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Messenger/
     require_once "Symfony/$part/autoload.php";
 }
 require_once 'Doctrine/DBAL/autoload.php';
+require_once 'Doctrine/Persistence/autoload.php';
 
 final class Job
 {
