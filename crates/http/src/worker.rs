@@ -616,9 +616,8 @@ impl Client for Worker {
         if self.has_begun.get() {
             return self.send(&handling, Bytes::copy_from_slice(bytes));
         }
-        if handling.exchange.is_over() {
-            return on_disconnected();
-        }
+        // Also if the client is gone: only what is sent meets that. A script that prints its whole response at its end has its say
+        // then, and so do its destructors and what it does after the response.
         self.buffer.borrow_mut().extend_from_slice(bytes);
         if self.buffer.borrow().len() > BUFFER {
             self.begin();

@@ -969,10 +969,15 @@ void spindle_sapi_free(spindle_sapi *this)
 
 /* --- what happens to a request ---------------------------------------------------------------------------------------- */
 
-/* Records that its client is gone: the script ends at its next output, unless it ignores that. */
+/* Records that its client is gone: the script ends at the next output that is sent to it, unless it ignores that. NULL: the
+ * request that is in place. */
 void spindle_sapi_aborted(spindle_sapi *of)
 {
-	of->connection_status |= PHP_CONNECTION_ABORTED;
+	if (of) {
+		of->connection_status |= PHP_CONNECTION_ABORTED;
+	} else {
+		PG(connection_status) |= PHP_CONNECTION_ABORTED;
+	}
 }
 
 bool spindle_sapi_output_failed(void)

@@ -62,6 +62,22 @@ T\until(fn() => count($ended) >= 9); // none is kept because something is left i
 S\stopped($server);
 echo count($left), ' ended, ';
 
+// A client that leaves costs no instance if the response would have been sent at the end.
+$begun = new ArrayObject;
+$server = S\application(function () use ($begun) { return function () use ($begun) {
+    static $requests = 0;
+    $requests++;
+    $begun[] = 1;
+    while (isset($_GET['leaves']) && !connection_aborted()) usleep(500);
+    echo str_repeat(' ', 10_000), $requests;
+}; }, 1);
+$client = S\connect($server);
+fwrite($client, S\request('GET', '/?leaves'));
+T\until(fn() => count($begun) === 1);
+fclose($client);
+echo trim(S\get($server, '/')), ' requests, ';
+S\stopped($server);
+
 // A boot that always fails leaks nothing, and none keeps the server from stopping.
 $boots = 0;
 $server = S\application(function () use (&$boots) { $boots++; $GLOBALS['large'] = [str_repeat('x', 1_000_000), new ArrayObject]; throw new Exception('no'); }, 1);
@@ -155,6 +171,6 @@ exit;
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 

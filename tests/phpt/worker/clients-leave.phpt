@@ -17,6 +17,12 @@ $server = S\worker(function () use (&$log, &$written) {
         $log[] = "$written written";
         return;
     }
+    if ($_GET['what'] === 'print') { // its whole response at its end, which was given no client
+        while (!connection_aborted()) usleep(500);
+        echo str_repeat('x', 10_000);
+        $log[] = 'returned';
+        return;
+    }
     try {
         $log[] = strlen(file_get_contents('php://input')) . ' bytes';
     } catch (Async\Http\BadRequest $e) {
@@ -30,7 +36,8 @@ function leaves(string $what, callable $how): string
     global $server, $log, $written;
     [$log, $written] = [[], 0];
     $client = S\connect($server);
-    fwrite($client, ($what === 'write' ? 'GET' : 'PUT') . " /?what=$what HTTP/1.1\r\nHost: test\r\n" . ($what === 'write' ? '' : "Content-Length: 9\r\n") . "\r\n");
+    $has_body = str_starts_with($what, 'read');
+    fwrite($client, ($has_body ? 'PUT' : 'GET') . " /?what=$what HTTP/1.1\r\nHost: test\r\n" . ($has_body ? "Content-Length: 9\r\n" : '') . "\r\n");
     T\until(fn() => $GLOBALS['log'] !== []);
     $before = -1;
     T\until(function () use (&$before) {
@@ -51,7 +58,7 @@ $ways = [
     'all, and close' => function ($client) { fwrite($client, 'the whole'); fclose($client); },
 ];
 foreach ($ways as $name => $how) {
-    foreach (['read', 'read&ignore', ...(str_starts_with($name, 'all') ? [] : ['write', 'write&ignore'])] as $what) {
+    foreach (['read', 'read&ignore', ...(str_starts_with($name, 'all') ? [] : ['write', 'write&ignore', 'print'])] as $what) {
         // Of a whole body it depends on what is seen first. In any case the request ends.
         echo "$name, $what: ", str_starts_with($name, 'all') ? preg_replace('/(9 bytes|The body of the request is incomplete), aborted [01]/', 'either', leaves($what, $how)) : leaves($what, $how), "\n";
     }
@@ -63,13 +70,16 @@ close, read: called, The body of the request is incomplete, aborted 1
 close, read&ignore: called, The body of the request is incomplete, aborted 1
 close, write: called, aborted 1
 close, write&ignore: called, 64 written, aborted 1
+close, print: called, returned, aborted 1
 shutdown, read: called, The body of the request is incomplete, aborted 1
 shutdown, read&ignore: called, The body of the request is incomplete, aborted 1
 shutdown, write: called, aborted 1
 shutdown, write&ignore: called, 64 written, aborted 1
+shutdown, print: called, returned, aborted 1
 reset, read: called, The body of the request is incomplete, aborted 1
 reset, read&ignore: called, The body of the request is incomplete, aborted 1
 reset, write: called, aborted 1
 reset, write&ignore: called, 64 written, aborted 1
+reset, print: called, returned, aborted 1
 all, and close, read: called, either
 all, and close, read&ignore: called, either

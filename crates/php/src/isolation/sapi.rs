@@ -215,12 +215,10 @@ impl Sapi {
 
     /// Records that the client is gone.
     pub fn is_aborted(&self) {
-        if std::ptr::eq(self, LIVE.get()) {
-            c::spindle_sapi_output_failed();
-        } else {
-            // SAFETY: a state that was put aside.
-            unsafe { sys::spindle_sapi_aborted(self.state.as_ptr()) };
-        }
+        let is_live = std::ptr::eq(self, LIVE.get());
+        let aside = if is_live { null_mut() } else { self.state.as_ptr() };
+        // SAFETY: a state that was put aside, or none.
+        unsafe { sys::spindle_sapi_aborted(aside) };
     }
 
     /// Releases the values that it still has, if this is its last holder. They may run PHP code.
