@@ -27,7 +27,15 @@ fn help_names_all_commands_and_all_options() {
         (
             vec!["doctor", "--help"],
             "Usage: spindle doctor",
-            vec!["--php FILE", "--extension FILE", "--limit MS", "--mode application", "--instances N", "--json", "Exit status"],
+            vec![
+                "--php FILE",
+                "--extension FILE",
+                "--limit MS",
+                "--mode application",
+                "--instances N",
+                "--json",
+                "Exit status",
+            ],
         ),
         (
             vec!["serve", "--help"],
