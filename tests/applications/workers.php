@@ -4,7 +4,7 @@
  * what they answer under php-fpm. In application mode packages/symfony serves Symfony, and packages/psr15 Slim, too; symfony.php and
  * psr15.php have what else these packages do.
  *
- *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--rounds N] [--keep]
+ *   run --workers [--only GLOB] [--list] [--seeds "1 2"] [--rounds N] [--measure] [--keep]
  *
  * 32 visitors, each with cookies of its own, ask for the same pages as under php-fpm without Spindle: forms, sessions, a
  * login, uploads, streams, errors, scripts that exit. The status, the headers and the body of each answer must be equal, but
@@ -13,6 +13,8 @@
  *
  * With --rounds each server is asked by that many groups of visitors, one after the other, and now and then by others that leave before
  * they are answered. What it takes of memory after the last one may be a tenth more than after the first 1,000 requests.
+ *
+ * With --measure nothing is compared: it prints what 16 instances take beside 16 processes of php-fpm, of memory and of processor time.
  *
  * Laravel, with a database, a queue and users in PostgreSQL, is served by packages/laravel in application mode.
  *
@@ -303,38 +305,53 @@ function settings(string $application): array
     return [...$modules, ...$settings];
 }
 
-/** @return list<Visitor> that have been answered by php-fpm, one after the other */
-function underFpm(string $application): array
+/** Returns a php-fpm for an application, and the script that it is asked for. @return array{\Sapi\Fpm, string} */
+function fpm(string $application, int $children = 1): array
 {
     $program = current(glob('/usr/sbin/php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION)) ?: '/usr/sbin/php-fpm';
     // What packages/psr15 serves is compared with what Slim makes of the request and sends itself.
     putenv('WORKER_MODE_APPLICATION=' . preg_replace('/^psr15_.*/', 'slim', $application));
     putenv('WORKER_MODE_FOLDER=' . WORK);
-    $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no']);
+    $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no', 'pm.max_children' => (string) $children]);
     $script = match ($application) {
         'symfony_runtime' => WORK . '/symfony/public/index.php',
         'laravel' => WORK . '/laravel/public/index.php',
         default => __DIR__ . '/worker-mode/front.php',
     };
+    return [$fpm, $script];
+}
+
+/** Has a visitor ask php-fpm for its next page. Returns false if it has none. */
+function nextOf(Visitor $visitor, \Sapi\Connection $connection, string $script): bool
+{
+    if (!$request = $visitor->next()) {
+        return false;
+    }
+    $headers = [];
+    foreach ($request->headers as $name => $value) {
+        $headers[(strcasecmp($name, 'Content-Type') ? 'HTTP_' : '') . strtoupper(strtr($name, '-', '_'))] = $value;
+    }
+    [$path, $query] = explode('?', $request->path) + [1 => ''];
+    $answer = $connection->get($script, $query, $request->body, $headers + ['REQUEST_METHOD' => $request->method, 'REQUEST_URI' => $request->path,
+        'SCRIPT_NAME' => '/' . basename($script), 'DOCUMENT_ROOT' => dirname($script), 'CONTENT_TYPE' => '', 'REQUEST_SCHEME' => 'http',
+        'SERVER_NAME' => 'applications.test', 'SERVER_PORT' => '80', 'CONTENT_LENGTH' => $request->body === '' ? '' : (string) strlen($request->body)])
+        ?? \Runner\fail("php-fpm has not answered $request->path");
+    $lines = array_filter(explode("\r\n", $answer->headers));
+    $pairs = array_map(static fn (string $line) => [strtolower(strstr($line, ':', true)), ltrim(substr(strstr($line, ':'), 1))], array_values($lines));
+    // Servers send no bodies that must not be.
+    $body = $request->method === 'HEAD' || in_array($answer->status, [204, 304], true) ? '' : $answer->body;
+    $visitor->answered(new Answer($answer->status, $pairs, $body));
+    return true;
+}
+
+/** @return list<Visitor> that have been answered by php-fpm, one after the other */
+function underFpm(string $application): array
+{
+    [$fpm, $script] = fpm($application);
     $all = visitors($application);
     foreach ($all as $visitor) {
         $connection = $fpm->connect();
-        while ($request = $visitor->next()) {
-            $headers = [];
-            foreach ($request->headers as $name => $value) {
-                $headers[(strcasecmp($name, 'Content-Type') ? 'HTTP_' : '') . strtoupper(strtr($name, '-', '_'))] = $value;
-            }
-            [$path, $query] = explode('?', $request->path) + [1 => ''];
-            $answer = $connection->get($script, $query, $request->body, $headers + ['REQUEST_METHOD' => $request->method, 'REQUEST_URI' => $request->path,
-                'SCRIPT_NAME' => '/' . basename($script), 'DOCUMENT_ROOT' => dirname($script), 'CONTENT_TYPE' => '', 'REQUEST_SCHEME' => 'http',
-                'SERVER_NAME' => 'applications.test', 'SERVER_PORT' => '80', 'CONTENT_LENGTH' => $request->body === '' ? '' : (string) strlen($request->body)])
-                ?? \Runner\fail("php-fpm has not answered $request->path");
-            $lines = array_filter(explode("\r\n", $answer->headers));
-            $pairs = array_map(static fn (string $line) => [strtolower(strstr($line, ':', true)), ltrim(substr(strstr($line, ':'), 1))], array_values($lines));
-            // Servers send no bodies that must not be.
-            $body = $request->method === 'HEAD' || in_array($answer->status, [204, 304], true) ? '' : $answer->body;
-            $visitor->answered(new Answer($answer->status, $pairs, $body));
-        }
+        while (nextOf($visitor, $connection, $script));
     }
     return $all;
 }
@@ -347,8 +364,8 @@ function memory(int $pid): int
     return (int) ($found[1] ?? 0) + array_sum(array_map(static fn (string $child) => memory((int) $child), $children));
 }
 
-/** @return array{list<Visitor>, string} that have been answered in this mode, a group after the other, each all at once; and what the server says at its end */
-function inMode(string $mode, string $application, int $seed, int $rounds): array
+/** Starts a server in this mode. @return array{resource, array<int, resource>, string} the process, its pipes, and the server's address */
+function server(string $mode, string $application, int $seed): array
 {
     $command = [PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1', '-d', "async.seed=$seed"];
     foreach (settings($application) as $key => $value) {
@@ -357,6 +374,13 @@ function inMode(string $mode, string $application, int $seed, int $rounds): arra
     $server = proc_open([...$command, __DIR__ . '/worker-mode/serve.php'], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes,
         env_vars: ['WORKER_MODE' => $mode, 'WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
     $address = trim((string) fgets($pipes[1])) ?: \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr') . @file_get_contents(WORK . "/$application.log"));
+    return [$server, $pipes, $address];
+}
+
+/** @return array{list<Visitor>, string} that have been answered in this mode, a group after the other, each all at once; and what the server says at its end */
+function inMode(string $mode, string $application, int $seed, int $rounds): array
+{
+    [$server, $pipes, $address] = server($mode, $application, $seed);
     $pid = proc_get_status($server)['pid'];
     $every = $memory = [];
     for ($round = 0, $count = 0; $round < $rounds; $round++) {
@@ -432,6 +456,60 @@ function ask(array $all, string $address, bool $with_others): void
     }
 }
 
+/** Returns the processor time in milliseconds that processes have taken. */
+function processorTime(int ...$pids): float
+{
+    return array_sum(array_map(static fn (int $pid) => (int) strtok(file_get_contents("/proc/$pid/schedstat"), ' '), $pids)) / 1e6;
+}
+
+/** Prints what php-fpm with 16 processes and a server with 16 instances take for the same pages, each asked for by 32 visitors first. */
+function measure(string $application): void
+{
+    $page = static fn (int $n) => new Request("/hello/guest$n?n=v$n");
+    $pages = static function (int $count) use ($page): \Generator {
+        for ($n = 0; $n < $count; $n++) {
+            yield $page($n);
+        }
+    };
+    // A connection stays with one process of php-fpm.
+    [$fpm, $script] = fpm($application, 16);
+    $connections = array_map(static fn () => $fpm->connect(), range(1, 16));
+    foreach (visitors($application) as $n => $visitor) {
+        while (nextOf($visitor, $connections[$n % 16], $script));
+    }
+    $of_fpm = memory($fpm->master());
+    $one = new Visitor(0, $pages(600));
+    for ($n = 0; nextOf($one, $connections[0], $script); $n++) {
+        $n === 99 && $before = processorTime(...$fpm->workers());
+    }
+    $time_of_fpm = (processorTime(...$fpm->workers()) - $before) / 500;
+    unset($connections, $fpm);
+    [$server, $pipes, $address] = server('application', $application, 0);
+    $pid = proc_get_status($server)['pid'];
+    ask(visitors($application), $address, false);
+    $of_server = memory($pid);
+    ask([new Visitor(0, $pages(100))], $address, false);
+    $before = processorTime($pid);
+    ask([new Visitor(0, $pages(500))], $address, false);
+    $time = (processorTime($pid) - $before) / 500;
+    proc_terminate($server, SIGTERM);
+    stream_get_contents($pipes[1]);
+    proc_close($server);
+    // Where each request waits for 100 ms: 64 visitors at once.
+    putenv('WORKER_MODE_PAUSE=100000');
+    [$server, $pipes, $address] = server('application', $application, 0);
+    ask(array_map(static fn (int $n) => new Visitor($n, $pages(2)), range(0, 63)), $address, false);
+    $since = hrtime(true);
+    ask(array_map(static fn (int $n) => new Visitor($n, $pages(5)), range(0, 63)), $address, false);
+    $waiting = 320 / ((hrtime(true) - $since) / 1e9);
+    proc_terminate($server, SIGTERM);
+    stream_get_contents($pipes[1]);
+    proc_close($server);
+    putenv('WORKER_MODE_PAUSE');
+    printf("%s: memory %.1f MB by instances, %.1f MB by php-fpm (1/%.1f); %.2f ms a request, %.2f ms by php-fpm (%.2f); with 100 ms of waiting %.0f requests a second, %.1f by a process of php-fpm\n", $application,
+        $of_server / 1024, $of_fpm / 1024, $of_fpm / $of_server, $time, $time_of_fpm, $time / $time_of_fpm, $waiting, 1000 / (100 + $time_of_fpm));
+}
+
 $applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
     'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
     'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-symfony-console', 'php-doctrine-dbal', 'php-doctrine-persistence']];
@@ -458,6 +536,10 @@ foreach ($applications as $name => $packages) {
     }
     $name === 'symfony_runtime' && project(WORK . '/symfony', 'symfony');
     $name === 'laravel' && laravelFolder(WORK . '/laravel', databaseEnvironment(WORK . '/servers'));
+    if (isset($options['measure'])) {
+        measure($name);
+        continue;
+    }
     $expected = underFpm($name);
     $first = $expected[0]->answers[0];
     $first->status === 200 || \Runner\fail("$name does not work under php-fpm: $first " . @file_get_contents(WORK . "/$name.log"));

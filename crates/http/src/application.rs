@@ -122,6 +122,16 @@ pub fn warn_of_shared_objects() {
     }
 }
 
+/// Prepares the closures that a function of the script leads to, so that instances can call them. Returns why that cannot be, if it leads
+/// to code that no instance can run; `of` is what the function was given to.
+pub fn refusal(seed: Seed, function: &Value, of: &str) -> Option<String> {
+    let code = seed.remember_closures(function)?;
+    let code = code.get().to_string_lossy();
+    Some(format!(
+        "{of}() cannot be called with what leads to a {code} of the script: its code is in the middle of using the script's variables"
+    ))
+}
+
 /// Throws that there cannot be one more instance.
 #[cold]
 pub fn too_many() -> Thrown {
@@ -179,7 +189,11 @@ impl Application {
         if self.instances.get() > 1 {
             warn_of_shared_objects();
         }
-        let (seed, scope) = (Seed::of_script(), Scope::new(errors::report)?);
+        let seed = Seed::of_script();
+        if let Some(why) = refusal(seed, &self.boot.get(), "Async\\Http\\Server::application") {
+            return Err(server_error(&why));
+        }
+        let scope = Scope::new(errors::report)?;
         let places: Option<Vec<Rc<Place>>> = (0..self.instances.get())
             .map(|number| Some(Rc::new(Place::new(number, &scope, seed, Instance::new(seed)?))))
             .collect();

@@ -75,13 +75,8 @@ pub fn spawn_instance(call: Call) -> PhpResult {
         SEED.set(Some(Seed::of_script()));
     }
     let Some(seed) = SEED.get() else { return Ok(Value::NULL) }; // it was set just now
-    if let Some(code) = seed.remember_closures(&body) {
-        let text = format!(
-            "Async\\spawnInstance() cannot be called with what leads to a {} of the script: its code is in the middle of using the \
-             script's variables",
-            code.get().to_string_lossy()
-        );
-        return Err(exception::throw_new(coroutine::async_exception(), &text));
+    if let Some(why) = application::refusal(seed, &body, "Async\\spawnInstance") {
+        return Err(exception::throw_new(coroutine::async_exception(), &why));
     }
     let life = EMPTY.borrow_mut().pop().or_else(|| Some(Life::new(seed, Instance::new(seed)?)));
     let alone = Rc::new(Alone {

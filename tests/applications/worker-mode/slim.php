@@ -15,7 +15,7 @@ require_once 'Slim/autoload.php';
 /** Lets another request run, as a query of a database does. */
 function pause(): void
 {
-    usleep(random_int(0, 2000));
+    usleep((int) (getenv('WORKER_MODE_PAUSE') ?: random_int(0, 2000)));
 }
 
 /** What is asked for, or this. */

@@ -27,7 +27,7 @@ foreach (['Symfony/Bundle/FrameworkBundle', 'Symfony/Bundle/TwigBundle', 'Symfon
 /** Lets another request run, as a query of a database does. */
 function pause(): void
 {
-    usleep(random_int(0, 2000));
+    usleep((int) (getenv('WORKER_MODE_PAUSE') ?: random_int(0, 2000)));
 }
 
 #[ORM\Entity, ORM\Table('authors')]

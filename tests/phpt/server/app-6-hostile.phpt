@@ -62,6 +62,16 @@ T\until(fn() => count($ended) >= 9); // none is kept because something is left i
 S\stopped($server);
 echo count($left), ' ended, ';
 
+// The boot cannot have what is in the middle of the script's code.
+$half = (function () { $x = yield 1; })();
+$half->current();
+try {
+    (new Async\Http\Server)->listen('127.0.0.1:0')->application(fn() => fn() => $half->next(), 2)->run();
+} catch (Async\Http\ServerException $e) {
+    echo strstr(substr($e->getMessage(), strpos($e->getMessage(), 'leads')), ':', true), ', ';
+}
+unset($half, $e);
+
 // A client that leaves costs no instance if the response would have been sent at the end.
 $begun = new ArrayObject;
 $server = S\application(function () use ($begun) { return function () use ($begun) {
@@ -171,6 +181,6 @@ exit;
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
-with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+without opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, leads to a generator of the script, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with opcache: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, leads to a generator of the script, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 
+with its JIT: [0] xa {"right":120}, autoloaders: 1, {"left":20} 20 ended, leads to a generator of the script, 2 requests, no leak, stopped, {"wrapped":2} 0, {"asked":6}, x destroyed by the child, xxxx in all, instance 0 

@@ -3,5 +3,5 @@
 /** Lets another request run, as a query of a database does. */
 function pause(): void
 {
-    usleep(random_int(0, 2000));
+    usleep((int) (getenv('WORKER_MODE_PAUSE') ?: random_int(0, 2000)));
 }
