@@ -394,7 +394,7 @@ function inMode(string $mode, string $application, int $seed, int $rounds): arra
     $rest = trim(stream_get_contents($pipes[1]));
     $status = proc_close($server);
     if ($rounds > 1) {
-        $says = sprintf('%.1f MB after %d requests, %.1f MB at first', end($memory) / 1024, $count, $memory[0] / 1024);
+        $says = sprintf('%s MB after each round, of %d requests in all', implode(' ', array_map(static fn (int $kilobytes) => sprintf('%.1f', $kilobytes / 1024), $memory)), $count);
         echo "      $says\n";
         if (end($memory) > 1.1 * $memory[0]) {
             $rest = "$says: it grows\n$rest";
@@ -450,7 +450,7 @@ function ask(array $all, string $address, bool $with_others): void
             $why = $done['result'] === CURLE_OK ? '' : "\n" . curl_strerror($done['result']) . "\n" . file_get_contents(WORK . '/stderr');
             $visitor->answered(new Answer(curl_getinfo($curl, CURLINFO_RESPONSE_CODE), $received, "$body$why"));
             $ask($visitor);
-            $with_others && random_int(0, 4) === 0 && $leaves(random_int(0, 1000));
+            $with_others && $leaves(random_int(0, 1000));
         }
         $running && curl_multi_select($multi, 1);
     }

@@ -243,6 +243,13 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
+        name: "phpunit",
+        tells: "tests of PHPUnit with packages/phpunit: which fail for what they leave, and what is said",
+        run: "tests/phpunit/run \"$@\"",
+        cases: "tests/phpunit/run --list",
+        ..DAILY
+    },
+    Suite {
         name: "loops",
         tells: "event loops in PHP on Async\\Poll, by the contracts of Revolt and ReactPHP; more where SPINDLE_SOURCES names sources",
         run: "tests/applications/run --loops \"$@\"",
