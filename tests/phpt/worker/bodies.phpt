@@ -103,7 +103,7 @@ $server->stop();
 echo count(array_filter($paths)), ' uploads, ', count(array_filter($paths, fn($path) => $path !== '' && file_exists($path))), " left\n";
 echo str_replace('Async\Http\request(): Maximum', 'Maximum', S\reports($log)), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 200 [{"a":{"b":["1","2"]},"c_d":"3","x":"2"},{"what":"form","x":"2","a":{"b":["1","2"]},"c_d":"3"},"a[b][]=1&a[b][]=2&c.d=3&x=2","a[b][]=1&a[b][]=2&c.d=3&x=2"]
 200 {"js|on": true}|[]
 200 resource (closed)
@@ -144,5 +144,5 @@ not called
 not called
 not called
 8 uploads, 0 left
-Warning:  Maximum number of allowable file uploads has been exceeded
+Warning:  %SMaximum number of allowable file uploads has been exceeded
 Warning:  PHP Request Startup: POST Content-Length of 12000 bytes exceeds the limit of 8000 bytes

@@ -72,7 +72,7 @@ echo count($files), ' files, ', count(array_filter($files, file_exists(...))), "
 // Nobody's request has a body.
 echo S\refused(request_parse_body(...)), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 [{"a":"1","b":["2"]},[]][]
 [[],[]]{"a":"1"}
 "RequestParseBodyException: Content-Type \"application\/json\" is not supported"[]
@@ -84,7 +84,7 @@ echo S\refused(request_parse_body(...)), "\n";
 -- meanwhile: [[],[]]{"a":"1","b":"2"}
 
 "RequestParseBodyException: Missing boundary in multipart\/form-data POST data"[]
-Warning:  Async\Http\request(): Missing boundary in multipart/form-data POST data
+Warning:  %s: Missing boundary in multipart/form-data POST data
 "RequestParseBodyException: Multipart body parts limit exceeded 1. To increase the limit change max_multipart_body_parts in php.ini."[]
 [{"a":"1","b":"2"},[]][]
 Warning:  request_parse_body(): Input variables exceeded 1. To increase the limit change max_input_vars in php.ini.
