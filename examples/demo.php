@@ -1,14 +1,15 @@
 <?php
 
 /**
- * Runs the page of a shop twice, as plain PHP (`dashboard.php`) and with Spindle (`dashboard-async.php`), and compares
- * time and result. `make demo` builds an extension for it and starts this.
+ * Runs two programs twice, as plain PHP and with Spindle, and compares times and results: eight requests by Guzzle (`warehouse.php`,
+ * `warehouse-async.php`), and the page of a shop (`dashboard.php`, `dashboard-async.php`). `make demo` builds an extension for it and
+ * starts this.
  *
  *     php examples/demo.php
  *     DEMO_SERVERS=1 php examples/demo.php     also asks a PostgreSQL, a MariaDB and a Redis of its own
  *
  * All it needs it starts itself on free ports of 127.0.0.1 with a temporary folder, and ends and removes again, also
- * when interrupted. Exit status 0 means: the results are equal and the page with Spindle was faster.
+ * when interrupted. Exit status 0 means: the results are equal and both were faster with Spindle.
  */
 
 declare(strict_types=1);
@@ -177,28 +178,33 @@ function demo(string $folder): bool
         if ($with && !is_file($extension)) {
             throw new RuntimeException("there is no $extension yet: run 'make build', or 'make demo' for all of it");
         }
-        [$plain, $json, $before] = page('plain PHP', [PHP_BINARY, __DIR__ . '/dashboard.php'], getenv());
-        [$async, , $after] = page('with Spindle', [PHP_BINARY, ...$with, __DIR__ . '/dashboard-async.php'], getenv());
+        $async = [PHP_BINARY, ...$with];
+        $calls = 15 + ($servers ? 3 : 0);
+        $ok = compare('8 requests by Guzzle', 'warehouse', $async);
+        return compare("A page of a shop: $calls calls (PDO with SQLite, cURL, HTTP streams, a file, a process, a pause"
+            . ($servers ? ', PostgreSQL, MariaDB, Redis)' : ')'), 'dashboard', $async) && $ok;
     } finally {
         array_map('fclose', $pipes);
         proc_close($service);
     }
+}
 
-    $calls = 7 + count($plain['products']) + ($servers ? 3 : 0);
-    echo "A page of a shop: $calls calls (PDO with SQLite, cURL, HTTP streams, a file, a process, a pause",
-        $servers ? ', PostgreSQL, MariaDB, Redis' : '', ")\n";
-    printf("  %-32s %6.2f s\n", 'plain PHP, dashboard.php', $before);
-    printf("  %-32s %6.2f s\n", 'Spindle, dashboard-async.php', $after);
+/** Runs a program as plain PHP and with Spindle, and prints times and results. @param list<string> $async the command for Spindle */
+function compare(string $what, string $name, array $async): bool
+{
+    [$plain, $json, $before] = page("$name.php", [PHP_BINARY, __DIR__ . "/$name.php"], getenv());
+    [$result, , $after] = page("$name-async.php", [...$async, __DIR__ . "/$name-async.php"], getenv());
+    echo "$what\n";
+    printf("  %-32s %6.2f s\n", "plain PHP, $name.php", $before);
+    printf("  %-32s %6.2f s\n", "Spindle, $name-async.php", $after);
     printf("  %-32s %6.1f\n", 'times as fast', $before / $after);
-    printf("  %-32s %s (%d bytes of JSON)\n", 'results', $plain === $async ? 'equal' : 'DIFFERENT', strlen($json));
-    if ($plain !== $async) {
-        foreach ($plain as $part => $value) {
-            if ($value !== ($async[$part] ?? null)) {
-                note("$part: " . json_encode($value) . ' against ' . json_encode($async[$part] ?? null));
-            }
+    printf("  %-32s %s (%d bytes of JSON)\n", 'results', $plain === $result ? 'equal' : 'DIFFERENT', strlen($json));
+    foreach ($plain === $result ? [] : $plain as $part => $value) {
+        if ($value !== ($result[$part] ?? null)) {
+            note("$part: " . json_encode($value) . ' against ' . json_encode($result[$part] ?? null));
         }
     }
-    return $plain === $async && $after < $before;
+    return $plain === $result && $after < $before;
 }
 
 if (function_exists('pcntl_async_signals')) {

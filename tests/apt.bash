@@ -1,7 +1,8 @@
 # Sourced by the scripts that fetch packages of the distribution without installing them.
 #
 # apt verifies them as it does everything. The system's configuration has no part in it and stays as it is: the list of
-# sources is derived from the system's own and lies, like the lists of packages, in a temporary folder.
+# sources is derived from the system's own and lies, like the lists of packages, in a temporary folder. SPINDLE_RELEASE names another
+# release of it, as `trixie`, for packages of PHP code.
 
 # Sets the array `apt`, the options of all further calls of apt's commands, and loads the lists of packages.
 own_apt() { # FOLDER TYPES
@@ -15,7 +16,11 @@ own_apt() { # FOLDER TYPES
                     sed -nE "s/^[[:space:]]*deb(-src)?[[:space:]]/$type /p" "$file"
                 done | sort -u
                 ;;
-            *.sources) sed -E "s/^Types:.*/Types: $types/I" "$file" ;;
+            *.sources)
+                awk -v types="$types" -v release="${SPINDLE_RELEASE-}" 'BEGIN { RS = ""; IGNORECASE = 1 }
+                    release != "" && /\nSuites: [^\n]*-security/ { next }
+                    { gsub(/Types:[^\n]*/, "Types: " types); if (release != "") gsub(/Suites:[^\n]*/, "Suites: " release); print $0 "\n" }' "$file"
+                ;;
         esac >"$work/sources.d/$(basename "$file")" 2>/dev/null || :
     done
     apt=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/sources.d" -o "Dir::State::Lists=$work/lists"

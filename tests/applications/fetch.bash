@@ -10,7 +10,7 @@
 set -euo pipefail
 
 base=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
-store=$base/build/applications
+store=$base/build/applications${SPINDLE_RELEASE:+-$SPINDLE_RELEASE}
 # shellcheck source=tests/apt.bash
 . "$base/tests/apt.bash"
 
@@ -110,6 +110,8 @@ for name in "${new_packages[@]}"; do
             echo "not all of it could be downloaded: $(grep -m 1 '^E: ' "$work/log")" >"$note.missing"
         else
             for file in ./*.deb; do dpkg -x "$file" "$store/root"; done
+            # Some load others from where they would be installed.
+            { grep -rlZ --include=autoload.php "'/usr/share/php/" "$store/root/usr/share/php" || :; } | xargs -0r sed -i "s,'/usr/share/php/,'$store/root/usr/share/php/,g"
             dpkg-deb -f ./"$name"_*.deb Version >"$note"
         fi
     )

@@ -21,9 +21,10 @@ function project(string $folder, string $application): void
     $package = ROOT . '/packages/symfony/src';
     file_put_contents("$folder/vendor/autoload.php", '<?php
 defined("WORK") || define("WORK", getenv("WORKER_MODE_FOLDER"));
-foreach (["Component/Runtime", "Component/Dotenv", "Component/Console", "Polyfill/Intl/Grapheme", "Polyfill/Intl/Normalizer"] as $part) {
+foreach (["Component/Runtime", "Component/Dotenv", "Component/Console", ...extension_loaded("intl") ? [] : ["Polyfill/Intl/Grapheme", "Polyfill/Intl/Normalizer"]] as $part) {
     require_once "Symfony/$part/autoload.php";
 }
+require_once ' . var_export(__DIR__ . '/worker-mode/installed.php', true) . ';
 spl_autoload_register(static function (string $class): void {
     str_starts_with($class, "Spindle\\\\Symfony\\\\") && require ' . var_export($package, true) . ' . "/" . strtr(substr($class, 16), "\\\\", "/") . ".php";
     is_file($file = dirname(__DIR__) . "/src/" . substr($class, 4) . ".php") && require $file;

@@ -33,7 +33,9 @@ require __DIR__ . '/laravel-folder.php';
 
 const VISITORS = 32;
 const SYMFONY = ['php-symfony-framework-bundle', 'php-symfony-twig-bundle', 'php-symfony-security-bundle', 'php-symfony-yaml', 'php-doctrine-orm'];
-const RUNTIME = ['php-symfony-runtime', 'php-symfony-dotenv', 'php-symfony-polyfill-intl-grapheme', 'php-symfony-polyfill-intl-normalizer'];
+const RUNTIME = ['php-symfony-runtime', 'php-symfony-dotenv'];
+/** What Symfony needs of the extension intl, where that is not installed. */
+const INTL = ['php-symfony-polyfill-intl-grapheme', 'php-symfony-polyfill-intl-normalizer'];
 /** Headers of the connection and of the moment. */
 const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
 
@@ -297,7 +299,7 @@ function settings(string $application): array
         'error_reporting' => (string) (E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED), 'variables_order' => 'EGPCS', 'upload_tmp_dir' => WORK,
         'auto_prepend_file' => ''];
     $modules = [];
-    foreach (['ctype', 'mbstring', 'pdo', 'pdo_sqlite', 'pdo_pgsql', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl'] as $name) {
+    foreach (['ctype', 'mbstring', 'pdo', 'pdo_sqlite', 'pdo_pgsql', 'dom', 'xml', 'simplexml', 'tokenizer', 'iconv', 'fileinfo', 'posix', 'pcntl', 'intl'] as $name) {
         if (is_file(PHP_EXTENSION_DIR . "/$name.so")) {
             $modules[] = "extension=$name";
         }
@@ -510,9 +512,10 @@ function measure(string $application): void
         $of_server / 1024, $of_fpm / 1024, $of_fpm / $of_server, $time, $time_of_fpm, $time / $time_of_fpm, $waiting);
 }
 
+$runtime = [...RUNTIME, ...is_file(PHP_EXTENSION_DIR . '/intl.so') ? [] : INTL];
 $applications = ['slim' => ['php-slim'], 'psr15_nyholm' => ['php-slim', 'php-nyholm-psr7'], 'psr15_guzzle' => ['php-slim', 'php-guzzlehttp-psr7'], 'psr15_slim' => ['php-slim', 'php-slim-psr7'],
-    'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...RUNTIME], 'symfony_serve' => [...SYMFONY, ...RUNTIME],
-    'symfony_messenger' => ['php-symfony-framework-bundle', ...RUNTIME, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-symfony-console', 'php-doctrine-dbal', 'php-doctrine-persistence']];
+    'psr15_bodies' => ['php-nyholm-psr7', 'php-guzzlehttp-psr7'], 'laravel' => ['php-laravel-framework'], 'symfony' => SYMFONY, 'symfony_runtime' => [...SYMFONY, ...$runtime], 'symfony_serve' => [...SYMFONY, ...$runtime],
+    'symfony_messenger' => ['php-symfony-framework-bundle', ...$runtime, 'php-symfony-messenger', 'php-symfony-doctrine-messenger', 'php-symfony-redis-messenger', 'php-symfony-console', 'php-doctrine-dbal', 'php-doctrine-persistence']];
 $applications = array_intersect_key($applications, array_flip(\Runner\meant($options, array_keys($applications))));
 $missing = missing(...array_merge(...array_values($applications)));
 $passed = $failed = $skipped = 0;

@@ -6,6 +6,7 @@ namespace Spindle\Symfony;
 
 use Symfony\Component\ErrorHandler\BufferingLogger;
 use Symfony\Component\ErrorHandler\ErrorHandler;
+use Symfony\Component\Runtime\Internal\SymfonyErrorHandler;
 
 /**
  * Is the option `error_handler` of the runtime, if the application sets none: registers Symfony's handler of errors as the runtime does,
@@ -16,10 +17,16 @@ final class Errors
 {
     public static function register(bool $isDebug): void
     {
-        \error_reporting(-1);
-        if (\ini_get('zend.assertions') >= 0) {
-            \ini_set('zend.assertions', (int) $isDebug);
+        $shown = \ini_get('display_errors');
+        SymfonyErrorHandler::register(false); // which knows what this version of Symfony wants to be reported
+        \ini_set('display_errors', $shown);
+        if ($isDebug) {
+            \restore_error_handler();
+            \restore_exception_handler();
+            if (\ini_get('zend.assertions') >= 0) {
+                \ini_set('zend.assertions', 1);
+            }
+            ErrorHandler::register(new ErrorHandler(new BufferingLogger(), true));
         }
-        ErrorHandler::register(new ErrorHandler(new BufferingLogger(), $isDebug));
     }
 }

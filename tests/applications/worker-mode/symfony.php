@@ -62,7 +62,7 @@ final class Entities
         $configuration->setMetadataDriverImpl(new AttributeDriver([]));
         $configuration->setProxyDir(WORK . '/symfony/proxies');
         $configuration->setProxyNamespace('Proxies');
-        $configuration->setAutoGenerateProxyClasses(\Doctrine\Common\Proxy\AbstractProxyFactory::AUTOGENERATE_FILE_NOT_EXISTS);
+        $configuration->setAutoGenerateProxyClasses(\Doctrine\ORM\Proxy\ProxyFactory::AUTOGENERATE_FILE_NOT_EXISTS);
         $manager = new EntityManager(DriverManager::getConnection(['driver' => 'pdo_sqlite', 'memory' => true]), $configuration);
         (new SchemaTool($manager))->createSchema(array_map($manager->getClassMetadata(...), [Author::class, Note::class]));
         return $manager;
@@ -96,7 +96,7 @@ final class Kernel extends Base
         ]);
         $container->extension('twig', ['default_path' => __DIR__ . '/templates', 'strict_variables' => true]);
         $container->extension('security', [
-            'enable_authenticator_manager' => true,
+            ...Base::MAJOR_VERSION < 6 ? ['enable_authenticator_manager' => true] : [],
             'password_hashers' => ['Symfony\Component\Security\Core\User\InMemoryUser' => 'plaintext'],
             'providers' => ['users' => ['memory' => ['users' => array_column(array_map(
                 static fn (int $n) => ["user$n", ['password' => "secret$n", 'roles' => $n % 2 ? ['ROLE_USER'] : ['ROLE_USER', 'ROLE_EVEN']]],
