@@ -73,6 +73,9 @@ function forCommands(string $folder): array
     foreach (['include_path' => '.:' . LIBRARIES, 'log_errors' => '1', 'error_log' => "$folder/errors.log", 'error_reporting' => (string) (E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED)] as $name => $value) {
         array_push($arguments, '-d', "$name=$value");
     }
+    if (!extension_loaded('intl') && is_file(PHP_EXTENSION_DIR . '/intl.so')) {
+        array_push($arguments, '-d', 'extension=intl');
+    }
     return $arguments;
 }
 

@@ -7,9 +7,10 @@ final class CountingProcessor implements \Monolog\Processor\ProcessorInterface, 
 {
     private int $records = 0;
 
-    public function __invoke(array $record): array
+    public function __invoke($record) // an array, or an object since Monolog 3
     {
-        return ['extra' => ['record' => ++$this->records]] + $record;
+        $record['extra'] = ['record' => ++$this->records];
+        return $record;
     }
 
     public function reset(): void
