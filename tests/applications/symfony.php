@@ -149,8 +149,10 @@ function symfony_serve(): string
         \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at (http://\S+/)~', $server->said()) || !$server->isRunning());
         return preg_match('~at (http://\S+/)~', $server->said(), $found) ? $found[1] : throw new Wrong($server->said());
     };
-    $expected = ['prod' => [-1, '', 'Symfony\Component\ErrorHandler\ErrorHandler', 'prod', 'yes', '/index.php', 'index.php', 'public']];
-    $expected['dev'] = [-1, '1', 2 => $expected['prod'][2], 'dev'] + $expected['prod'];
+    // Since Symfony 6 all but deprecations.
+    $reported = str_contains(file_get_contents(LIBRARIES . '/Symfony/Component/Runtime/Internal/SymfonyErrorHandler.php'), 'error_reporting(-1)') ? -1 : 8191;
+    $expected = ['prod' => [$reported, '', 'Symfony\Component\ErrorHandler\ErrorHandler', 'prod', 'yes', '/index.php', 'index.php', 'public']];
+    $expected['dev'] = [$reported, '1', 2 => $expected['prod'][2], 'dev'] + $expected['prod'];
     foreach ($expected as $env => $settings) {
         // While debugging each request may have an instance of its own, so that changes are seen.
         $server = $serve($folder, $env === 'dev' ? ['--set', 'instance_requests=1', '--dev'] : [], ['APP_ENV' => $env]);
@@ -234,7 +236,7 @@ function symfony_messenger(): string
     $status === 0 || \Runner\fail('no PostgreSQL, or no Redis');
     register_shutdown_function(static fn () => exec(escapeshellarg(ROOT . '/scripts/servers') . ' stop ' . escapeshellarg($servers)));
     preg_match_all("/^export (\\w+)='?(.*?)'?$/m", file_get_contents("$servers/env"), $variables);
-    $environment = array_combine($variables[1], $variables[2]) + ['WORKER_MODE_FOLDER' => WORK];
+    $environment = array_combine($variables[1], $variables[2]);
     $database = new \PDO($environment['SPINDLE_PG_DSN']);
     $php = [PHP_BINARY, '-n', ...forCommands($folder), '-d', 'extension=pdo', '-d', 'extension=pdo_pgsql', '-d', 'extension=mbstring', '-d', 'extension=ctype', '-d', 'extension=tokenizer', '-d', 'extension=xml', '-d', 'extension=dom',
         '-d', 'extension=posix', '-d', 'extension=igbinary', '-d', 'extension=redis', '-d', 'memory_limit=1G'];

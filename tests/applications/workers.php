@@ -40,6 +40,7 @@ const INTL = ['php-symfony-polyfill-intl-grapheme', 'php-symfony-polyfill-intl-n
 const LEFT_OUT = ['date', 'connection', 'transfer-encoding', 'status', 'keep-alive'];
 
 define('WORK', \Runner\work('workers', isset($options['keep'])));
+putenv('WORKER_MODE_FOLDER=' . WORK);
 mkdir(WORK . '/sessions');
 mkdir(WORK . '/symfony');
 file_put_contents(WORK . '/file.bin', str_repeat(implode('', array_map(chr(...), range(0, 255))), 1000));
@@ -313,7 +314,6 @@ function fpm(string $application, int $children = 1): array
     $program = current(glob('/usr/sbin/php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION)) ?: '/usr/sbin/php-fpm';
     // What packages/psr15 serves is compared with what Slim makes of the request and sends itself.
     putenv('WORKER_MODE_APPLICATION=' . preg_replace('/^psr15_.*/', 'slim', $application));
-    putenv('WORKER_MODE_FOLDER=' . WORK);
     $fpm = new \Sapi\Fpm($program, WORK, ['zend_extension=opcache', 'output_buffering' => '4096', ...settings($application)], ['clear_env' => 'no', 'pm.max_children' => (string) $children]);
     $script = match ($application) {
         'symfony_runtime' => WORK . '/symfony/public/index.php',
@@ -374,7 +374,7 @@ function server(string $mode, string $application, int $seed): array
         array_push($command, '-d', is_int($key) ? $value : "$key=$value");
     }
     $server = proc_open([...$command, __DIR__ . '/worker-mode/serve.php'], [['pipe', 'r'], ['pipe', 'w'], ['file', WORK . '/stderr', 'a']], $pipes,
-        env_vars: ['WORKER_MODE' => $mode, 'WORKER_MODE_APPLICATION' => $application, 'WORKER_MODE_FOLDER' => WORK] + getenv());
+        env_vars: ['WORKER_MODE' => $mode, 'WORKER_MODE_APPLICATION' => $application] + getenv());
     $address = trim((string) fgets($pipes[1])) ?: \Runner\fail('the server does not start: ' . file_get_contents(WORK . '/stderr') . @file_get_contents(WORK . "/$application.log"));
     return [$server, $pipes, $address];
 }
