@@ -307,6 +307,31 @@ namespace Async {
     }
 
     /**
+     * Grants at most $permits in any period of $milliseconds, wherever that begins. Coroutines that wait are served in order of arrival,
+     * and no permit is given back.
+     */
+    final class RateLimiter
+    {
+        /** @throws \ValueError if $permits or $milliseconds is less than 1 */
+        public function __construct(int $permits, int $milliseconds) {}
+
+        /**
+         * Takes $n permits together, and waits until there are as many.
+         *
+         * @throws \ValueError if $n is less than 1, or greater than the permits of a period
+         * @throws AwaitCancelledException if $cancellation completes first
+         */
+        public function acquire(int $n = 1, ?Awaitable $cancellation = null): void {}
+
+        /**
+         * Takes $n permits if there are as many and no coroutine waits. Returns whether it has.
+         *
+         * @throws \ValueError if $n is less than 1, or greater than the permits of a period
+         */
+        public function tryAcquire(int $n = 1): bool {}
+    }
+
+    /**
      * Lets one coroutine in at a time. It belongs to the coroutine that has locked it. If that ends without unlocking it, this causes
      * a warning, and the mutex goes to the next one.
      */
@@ -575,6 +600,18 @@ namespace Async {
     function awaitAll(iterable $awaitables, ?Awaitable $cancellation = null): array {}
 
     /**
+     * Waits for all. Returns how each has ended, with the keys and in the order of $awaitables. Their failures count as received.
+     *
+     * @template TKey of int|string
+     * @template T
+     * @param iterable<TKey, Awaitable<T>> $awaitables
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, Settled<T>>
+     * @throws AwaitCancelledException if $cancellation completes first
+     */
+    function awaitAllSettled(iterable $awaitables, ?Awaitable $cancellation = null): array {}
+
+    /**
      * Waits for the one that is complete first, and returns its result or throws its failure. The others go on.
      *
      * @template T
@@ -619,6 +656,49 @@ namespace Async {
      * @throws \Throwable the first failure of a call or of the iterator, after the other calls were cancelled and have ended
      */
     function iterate(iterable $iterable, callable $callback, int $concurrency = 0): void {}
+
+    /**
+     * Calls $callback with each value and its key, in coroutines of their own, at most $concurrency at a time; 0: all at once. Returns
+     * the results, with the keys and in the order of $items. An item is asked for when there is room for its call. It is a group: the
+     * first failure of a call, or of what that has spawned, cancels the rest, and is thrown when all have ended.
+     *
+     * @template TKey of int|string
+     * @template T
+     * @template R
+     * @param iterable<TKey, T> $items
+     * @param callable(T, TKey): R $callback
+     * @param Awaitable<mixed>|null $cancellation
+     * @return array<TKey, R>
+     * @throws \ValueError if $concurrency is negative
+     * @throws AwaitCancelledException if $cancellation completes first, when all calls have ended
+     */
+    function map(iterable $items, callable $callback, int $concurrency = 0, ?Awaitable $cancellation = null): array {}
+
+    /**
+     * Calls each of $tasks in a coroutine of its own, and returns the result of the first one that succeeds, when the others have been
+     * cancelled and have ended. Each is a group. With $stagger each begins that many milliseconds after the one before it, or when that
+     * one has failed.
+     *
+     * @template R
+     * @param iterable<mixed, callable(): R> $tasks
+     * @return R
+     * @throws CompositeException if all have failed
+     * @throws \ValueError if there is no task, or $stagger is negative
+     */
+    function race(iterable $tasks, int $stagger = 0): mixed {}
+
+    /**
+     * Calls $task with the number of the attempt, from 1 on, until it returns, at most $attempts times, and returns its result. Between
+     * two attempts it waits: first $delay milliseconds, then $factor times as long each time, and by chance up to the fraction $jitter
+     * more or less. The last failure is thrown, a cancellation at once, and so is a failure for which $when returns false.
+     *
+     * @template R
+     * @param callable(int): R $task
+     * @param (callable(\Throwable): bool)|null $when
+     * @return R
+     * @throws \ValueError if $attempts is less than 1, $delay is negative, $factor is less than 1, or $jitter is not between 0 and 1
+     */
+    function retry(callable $task, int $attempts = 3, int $delay = 100, float $factor = 2.0, float $jitter = 0.1, ?callable $when = null): mixed {}
 
     /**
      * Returns an awaitable of the next arrival of a signal; its result is the number. As long as it is not complete and not destroyed, the

@@ -1,4 +1,4 @@
-//! The scheduler and its timers, channels, pools, semaphores and the table of locks: decisions only, without I/O, a clock, or PHP.
+//! The scheduler and its timers, channels, pools, semaphores, rates and the table of locks: decisions only, without I/O, a clock, or PHP.
 #![forbid(unsafe_code)]
 
 mod arena;
@@ -6,6 +6,7 @@ pub mod channel;
 pub mod lifecycle;
 pub mod locks;
 pub mod pool;
+pub mod rate;
 pub mod sched;
 pub mod semaphore;
 pub mod timers;

@@ -1513,6 +1513,7 @@ void spindle_register_classes(void)
 	spindle_ce.bounded_scope = register_class_Async_BoundedScope(spindle_ce.scope, spindle_ce.awaitable);
 	spindle_ce.group = register_class_Async_CoroutineGroup(spindle_ce.awaitable);
 	spindle_ce.context = register_class_Async_Context();
+	spindle_ce.settled = register_class_Async_Settled();
 	spindle_ce.key = register_class_Async_Key(zend_ce_stringable);
 	spindle_ce.key->create_object = key_create;
 	key_handlers = std_object_handlers;

@@ -249,7 +249,7 @@ void spindle_weak_target(zend_object *reference, zval *result);
 typedef struct spindle_classes {
 	zend_class_entry *awaitable, *coroutine, *timeout, *lifetime, *scope, *bounded_scope, *group, *context, *key;
 	zend_class_entry *async_exception, *await_cancelled, *timeout_exception, *context_exception, *channel_exception;
-	zend_class_entry *cancellation, *composite, *deadlock, *call;
+	zend_class_entry *cancellation, *composite, *deadlock, *call, *settled;
 } spindle_classes;
 extern spindle_classes spindle_ce;
 void spindle_register_classes(void);

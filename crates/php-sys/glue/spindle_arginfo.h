@@ -1,8 +1,19 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e1ac3e728810d0df6b76e5bf2d916c1e0e1b3dd5 */
+ * Stub hash: 1b91247a7e7e4698030d17f8a52c86f8c5dc782e */
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_Async_spawn, 0, 1, Async\\Coroutine, 0)
 	ZEND_ARG_TYPE_INFO(0, task, IS_CALLABLE, 0)
+	ZEND_ARG_VARIADIC_TYPE_INFO(0, args, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_group, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, block, IS_CALLABLE, 0)
+	ZEND_ARG_VARIADIC_TYPE_INFO(0, args, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Async_withTimeout, 0, 2, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, milliseconds, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, block, IS_CALLABLE, 0)
 	ZEND_ARG_VARIADIC_TYPE_INFO(0, args, IS_MIXED, 0)
 ZEND_END_ARG_INFO()
 
@@ -268,6 +279,10 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Async_CoroutineGroup_getErrors arginfo_Async_metrics
 
+#define arginfo_class_Async_Settled___construct arginfo_class_Async_Coroutine___construct
+
+#define arginfo_class_Async_Settled_unwrap arginfo_class_Async_Coroutine_getResult
+
 #define arginfo_class_Async_CompositeException_getExceptions arginfo_Async_metrics
 
 #define arginfo_class_Async_Syntax_Call___construct arginfo_class_Async_Coroutine___construct
@@ -278,6 +293,8 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Async_spawn);
+ZEND_FUNCTION(Async_group);
+ZEND_FUNCTION(Async_withTimeout);
 ZEND_FUNCTION(Async_await);
 ZEND_FUNCTION(Async_awaitChildren);
 ZEND_FUNCTION(Async_metrics);
@@ -367,6 +384,8 @@ ZEND_METHOD(Async_CoroutineGroup, cancel);
 ZEND_METHOD(Async_CoroutineGroup, dispose);
 ZEND_METHOD(Async_CoroutineGroup, getResults);
 ZEND_METHOD(Async_CoroutineGroup, getErrors);
+ZEND_METHOD(Async_Settled, __construct);
+ZEND_METHOD(Async_Settled, unwrap);
 ZEND_METHOD(Async_CompositeException, getExceptions);
 ZEND_METHOD(Async_Syntax_Call, __construct);
 ZEND_METHOD(Async_Syntax_Call, __invoke);
@@ -374,6 +393,8 @@ ZEND_METHOD(Async_Syntax_Call, __invoke);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Async", spawn, Async_spawn, arginfo_Async_spawn)
+	ZEND_NS_FALIAS("Async", group, Async_group, arginfo_Async_group)
+	ZEND_NS_FALIAS("Async", withTimeout, Async_withTimeout, arginfo_Async_withTimeout)
 	ZEND_NS_FALIAS("Async", await, Async_await, arginfo_Async_await)
 	ZEND_NS_FALIAS("Async", awaitChildren, Async_awaitChildren, arginfo_Async_awaitChildren)
 	ZEND_NS_FALIAS("Async", metrics, Async_metrics, arginfo_Async_metrics)
@@ -515,6 +536,13 @@ static const zend_function_entry class_Async_CoroutineGroup_methods[] = {
 	ZEND_ME(Async_CoroutineGroup, dispose, arginfo_class_Async_CoroutineGroup_dispose, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_CoroutineGroup, getResults, arginfo_class_Async_CoroutineGroup_getResults, ZEND_ACC_PUBLIC)
 	ZEND_ME(Async_CoroutineGroup, getErrors, arginfo_class_Async_CoroutineGroup_getErrors, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Async_Settled_methods[] = {
+	ZEND_ME(Async_Settled, __construct, arginfo_class_Async_Settled___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Async_Settled, unwrap, arginfo_class_Async_Settled_unwrap, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -670,6 +698,33 @@ static zend_class_entry *register_class_Async_CoroutineGroup(zend_class_entry *c
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL;
 	zend_class_implements(class_entry, 1, class_entry_Async_Awaitable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Async_Settled(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Async", "Settled", class_Async_Settled_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_READONLY_CLASS;
+
+	zval property_ok_default_value;
+	ZVAL_UNDEF(&property_ok_default_value);
+	zend_string *property_ok_name = zend_string_init_interned("ok", sizeof("ok") - 1, 1);
+	zend_declare_typed_property(class_entry, property_ok_name, &property_ok_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_BOOL));
+
+	zval property_value_default_value;
+	ZVAL_UNDEF(&property_value_default_value);
+	zend_string *property_value_name = zend_string_init_interned("value", sizeof("value") - 1, 1);
+	zend_declare_typed_property(class_entry, property_value_name, &property_value_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ANY));
+
+	zend_string *property_error_class_Throwable = zend_string_init_interned("Throwable", sizeof("Throwable")-1, 1);
+	zval property_error_default_value;
+	ZVAL_UNDEF(&property_error_default_value);
+	zend_string *property_error_name = zend_string_init_interned("error", sizeof("error") - 1, 1);
+	zend_declare_typed_property(class_entry, property_error_name, &property_error_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_error_class_Throwable, 0, MAY_BE_NULL));
 
 	return class_entry;
 }

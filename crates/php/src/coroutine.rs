@@ -50,7 +50,7 @@
 //! # Panics
 //! All functions here panic outside of a request, and on any thread but PHP's.
 
-use crate::api::{awaiting, scope_values};
+use crate::api::{awaiting, scope_values, settled};
 use crate::handles::{groups, handle_locks};
 pub use crate::isolation::ErrorHandling;
 use crate::isolation::sapi::Sapi;
@@ -69,8 +69,8 @@ pub use crate::runtime::signal_waits::SignalWait;
 pub use crate::runtime::wait_queue::WaitQueue;
 pub use crate::runtime::wait_set::{Direction, Key, Known, Questions, WaitSet, deadline_in};
 use crate::runtime::{
-    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, park, report, request, spawn,
-    wait_set,
+    awaiting as wait_targets, cancellation, classes, completion, failure, hand_off, life, nursery, park, report,
+    request, spawn, wait_set,
 };
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
@@ -237,7 +237,7 @@ impl Scope {
 
     fn make(rt: &'static scheduler::Runtime, parent: ScopeId, on_failure: impl Fn(&Object) + 'static) -> Scope {
         let (id, record) = scope::make_inner(rt, parent);
-        *record.boundary.borrow_mut() = Some(Box::new(on_failure));
+        *record.boundary.borrow_mut() = Some(scope::Boundary { take: Box::new(on_failure), is_nursery: false });
         Scope(Rc::new(HeldScope(id)))
     }
 
@@ -313,6 +313,75 @@ impl Scope {
             });
         }
     }
+}
+
+/// A scope below the current one whose coroutines do not outlive the call that has opened it. That call ends it, by [`Nursery::end`].
+/// A failure in it that is not awaited cancels the other coroutines, and is thrown there.
+pub struct Nursery(nursery::Nursery);
+
+impl Nursery {
+    /// Opens a nursery for the function with this name. `on_failure` is called with each failure in it, and must not run PHP code.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, or cannot wait here, or its scope is closed.
+    pub fn open(name: &'static str, on_failure: impl Fn(&Object) + 'static) -> Result<Nursery, Thrown> {
+        nursery::Nursery::open(runtime()?, name, on_failure).map(Nursery)
+    }
+
+    /// Cancels its coroutines when the token completes, for which [`Nursery::end`] throws what a wait with that token throws.
+    ///
+    /// # Errors
+    /// The token can never complete.
+    pub fn limit_by(&self, token: Option<&Object>) -> Result<(), Thrown> {
+        token.map_or(Ok(()), |token| self.0.limit_by(token))
+    }
+
+    /// Spawns a coroutine in it.
+    ///
+    /// # Errors
+    /// It is cancelled, or was disposed of.
+    pub fn spawn(&self, body: impl FnMut() -> PhpResult + 'static) -> Result<Coroutine, Thrown> {
+        self.0.spawn(Box::new(body)).map(Coroutine)
+    }
+
+    /// Calls a callable in a coroutine of its own, which acts as the running one, in a nursery with this name. Returns the result when
+    /// all that was spawned in it has ended.
+    ///
+    /// # Errors
+    /// As [`Nursery::open`] and [`Nursery::end`].
+    pub fn call(name: &'static str, callable: &Value, arguments: &[Value]) -> PhpResult {
+        let nursery = Nursery::open(name, |_| {})?;
+        let (callable, arguments) = (callable.clone(), arguments.to_vec());
+        let block = nursery.spawn(move || call(&callable, &mut arguments.clone()))?;
+        block.0.acts_for.set(scheduler::rt().owner().co.get());
+        nursery.end(Ok(()))?;
+        result_of(block.object())
+    }
+
+    /// Returns `true` if it was cancelled, because of a failure, its limit, or by other code.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Cancels its coroutines, because the call has got what it wants.
+    pub fn give_up_rest(&self) {
+        self.0.give_up_rest();
+    }
+
+    /// Waits until all its coroutines have ended, and closes it. `so_far` is how the call itself has gone: if it was cancelled or
+    /// has failed, so are its coroutines.
+    ///
+    /// # Errors
+    /// The call was cancelled; its limit has passed; it, or a coroutine, has failed; its scope was cancelled. The first of these that
+    /// holds is thrown, with the failure as its last previous exception.
+    pub fn end(self, so_far: Result<(), Thrown>) -> Result<(), Thrown> {
+        self.0.end(so_far)
+    }
+}
+
+/// Returns an `Async\Settled` of a result, or of a failure.
+pub fn settled(outcome: Result<Value, Value>) -> Owned<Object> {
+    settled::make(outcome)
 }
 
 /// Returns the object that is attached to the scope of the running coroutine, or to the nearest one above: see
@@ -506,12 +575,13 @@ pub fn throw_first(objects: &[Owned<Object>], failures: Vec<(usize, Owned<Object
     Err(exception::throw(first))
 }
 
-/// Returns the id of the running coroutine.
+/// Returns the id of the running coroutine, or of the one that waits for it as for a call: what either acquires belongs to both.
 #[inline]
 pub fn current_id() -> u64 {
     check_place();
-    let core = scheduler::rt().core.borrow();
-    core.id(core.running())
+    let rt = scheduler::rt();
+    let owner = rt.owner().co.get();
+    rt.core.borrow().id(owner)
 }
 
 /// Activates the runtime before the first coroutine is spawned, so that forks are seen from here on.

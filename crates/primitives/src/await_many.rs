@@ -235,6 +235,17 @@ pub fn any(call: Call) -> PhpResult {
     Err(fails("No awaitable is complete"))
 }
 
+/// `awaitAllSettled()`: how each has ended.
+pub fn all_settled(call: Call) -> PhpResult {
+    let arguments = call.passed();
+    let token = token(&arguments, 2)?;
+    let many = Many::of(arguments.iterable(1)?, 1)?;
+    let Settled { results, errors } = many.settle("awaitAllSettled", token, many.len())?;
+    let results = results.into_iter().map(|(at, value)| (at, coroutine::settled(Ok(value)).into()));
+    let errors = errors.into_iter().map(|(at, failure)| (at, coroutine::settled(Err(failure)).into()));
+    Ok(many.with_keys(results.chain(errors).collect(), true))
+}
+
 fn not_empty(many: Many, number: u32) -> Result<Many, Thrown> {
     if many.len() == 0 { Err(argument_error(number, false, "must contain at least one awaitable")) } else { Ok(many) }
 }

@@ -180,6 +180,19 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Returns a float, or the default if none was passed.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub fn double_or(&self, number: u32, default: f64) -> Result<f64, Thrown> {
+        match self.value(number) {
+            Some(value) if value.type_number() == sys::IS_NULL => {
+                Err(wrong_type(number, sys::Z_EXPECTED_DOUBLE, value))
+            }
+            _ => Ok(self.double_or_null(number)?.unwrap_or(default)),
+        }
+    }
+
     /// Returns a boolean, or the default if none was passed.
     ///
     /// # Errors

@@ -504,6 +504,36 @@ namespace Async {
         public function getErrors(): array {}
     }
 
+    /**
+     * How something awaitable has ended: created by awaitAllSettled().
+     *
+     * @template-covariant T
+     */
+    final readonly class Settled
+    {
+        /** Whether it has a result. */
+        public readonly bool $ok;
+
+        /**
+         * The result; null after a failure.
+         *
+         * @var T|null
+         */
+        public readonly mixed $value;
+
+        /** The failure; null if there is none. */
+        public readonly ?\Throwable $error;
+
+        private function __construct() {}
+
+        /**
+         * Returns the result, or throws the failure.
+         *
+         * @return T
+         */
+        public function unwrap(): mixed {}
+    }
+
     /** Base class of Spindle's exceptions: a call is not possible in the present state. */
     class AsyncException extends \Exception
     {
@@ -563,6 +593,31 @@ namespace Async {
      * @throws AsyncException if the current scope was cancelled
      */
     function spawn(callable $task, mixed ...$args): Coroutine {}
+
+    /**
+     * Calls $block in a new scope below the current one, waits until it and all coroutines that were spawned in the scope have
+     * ended, and returns its result. The first failure that is not awaited cancels the rest, and is thrown when they have ended;
+     * Scope::getErrors() has the others. If the caller is cancelled, the scope is, and the call returns when all have ended.
+     *
+     * $block has a coroutine of its own, which acts as that of the caller: it has the caller's context, locks and connections.
+     *
+     * @template R
+     * @param callable(...): R $block
+     * @return R
+     * @throws AsyncException if the current scope was cancelled, and where the engine allows no switch
+     */
+    function group(callable $block, mixed ...$args): mixed {}
+
+    /**
+     * As group(), with a limit of time: when it passes, all that is in the group is cancelled.
+     *
+     * @template R
+     * @param callable(...): R $block
+     * @return R
+     * @throws TimeoutException if the time has passed, when all have ended; a failure on the way is its previous exception
+     * @throws \ValueError if $milliseconds is negative
+     */
+    function withTimeout(int $milliseconds, callable $block, mixed ...$args): mixed {}
 
     /**
      * Waits for an awaitable. Returns its result or throws its failure, which is the same exception object for all awaiters.

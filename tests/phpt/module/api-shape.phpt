@@ -35,6 +35,7 @@ function Async\Task\waitForRead(mixed $socket): Async\Task\SystemCall
 function Async\Task\waitForWrite(mixed $socket): Async\Task\SystemCall
 function Async\await(Async\Awaitable|Async\Scope $awaitable, ?Async\Awaitable $cancellation = null): mixed
 function Async\awaitAll(iterable $awaitables, ?Async\Awaitable $cancellation = null): array
+function Async\awaitAllSettled(iterable $awaitables, ?Async\Awaitable $cancellation = null): array
 function Async\awaitAny(iterable $awaitables, ?Async\Awaitable $cancellation = null): mixed
 function Async\awaitAnyOf(int $count, iterable $awaitables, ?Async\Awaitable $cancellation = null): array
 function Async\awaitChildren(?Async\Awaitable $cancellation = null): void
@@ -56,12 +57,16 @@ function Async\get_coroutines(): array
 function Async\globalScope(): Async\Scope
 function Async\gracefulShutdown(?Throwable $e = null): void
 function Async\graceful_shutdown(?Throwable $e = null): void
+function Async\group(callable $block, mixed ...$args): mixed
 function Async\iterate(iterable $iterable, callable $callback, int $concurrency = 0): void
 function Async\localContext(): Async\Context
+function Async\map(iterable $items, callable $callback, int $concurrency = 0, ?Async\Awaitable $cancellation = null): array
 function Async\metrics(): array
 function Async\onExit(Closure $callback): void
 function Async\onFinally(Closure $callback): void
 function Async\protect(Closure $critical): mixed
+function Async\race(iterable $tasks, int $stagger = 0): mixed
+function Async\retry(callable $task, int $attempts = 3, int $delay = 100, float $factor = 2, float $jitter = 0.1, ?callable $when = null): mixed
 function Async\select(array $operations, ?Async\Awaitable $cancellation = null): array
 function Async\signal(int $signo): Async\Awaitable
 function Async\spawn(callable $task, mixed ...$args): Async\Coroutine
@@ -69,6 +74,7 @@ function Async\spawnInstance(callable $body): Async\Coroutine
 function Async\suspend(): void
 function Async\timeout(int $ms): Async\Timeout
 function Async\trySelect(array $operations): ?array
+function Async\withTimeout(int $milliseconds, callable $block, mixed ...$args): mixed
 class Async\AsyncException extends Exception implements Stringable, Throwable
 class Async\AwaitCancelledException extends Async\AsyncException implements Stringable, Throwable
 interface Async\Awaitable
@@ -315,6 +321,10 @@ class Async\PooledRedis extends Redis
     public function __call(string $name, array $arguments): mixed
 final class Async\PooledRedisConnection extends Redis
     public function __destruct()
+final class Async\RateLimiter
+    public function __construct(int $permits, int $milliseconds)
+    public function acquire(int $n = 1, ?Async\Awaitable $cancellation = null): void
+    public function tryAcquire(int $n = 1): bool
 class Async\Scope
     public function __construct(?Async\Lifetime $lifetime = null)
     public static function inherit(?Async\Scope $parentScope = null): static
@@ -354,6 +364,12 @@ final class Async\Semaphore
     public function release(): void
     public function with(callable $callback, ?Async\Awaitable $cancellation = null): mixed
     public function available(): int
+final class Async\Settled
+    public readonly bool $ok
+    public readonly mixed $value
+    public readonly ?Throwable $error
+    private function __construct()
+    public function unwrap(): mixed
 final class Async\SignalArrival implements Async\Awaitable
     public function isCompleted(): bool
 final class Async\Syntax\Call

@@ -52,8 +52,8 @@ fn index(group: usize) -> Option<usize> {
 /// [`remove_user`] has to be called at the call's end.
 pub(crate) fn take(asked: u64) -> usize {
     let me = scheduler::existing().map_or(Core::MAIN_ID, |rt| {
-        let core = rt.core.borrow();
-        core.id(core.running())
+        let owner = rt.owner().co.get();
+        rt.core.borrow().id(owner)
     });
     let mut partitions = PARTITIONS.borrow_mut();
     for partition in partitions.iter_mut() {

@@ -129,8 +129,8 @@ pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
 }
 
 fn running(rt: &'static Runtime) -> (CoroutineId, u64) {
-    let core = rt.core.borrow();
-    (core.running(), core.id(core.running()))
+    let co = rt.owner().co.get();
+    (co, rt.core.borrow().id(co))
 }
 
 /// Returns the key of the connection that a call uses.

@@ -39,6 +39,8 @@ classes! {
     context
     /// Returns `Async\\Key`.
     key
+    /// Returns `Async\\Settled`.
+    settled
     /// Returns `Async\\AsyncException`.
     async_exception
     /// Returns `Async\\AwaitCancelledException`.

@@ -185,8 +185,10 @@ pub fn route(rt: &'static Runtime, failure: Owned<Object>, level: Level, origin:
                 for co in notify {
                     rt.deliver(co, id, failure.clone());
                 }
-                if scope::take_at_boundary(rt, id, &failure) {
-                    return listed.mark_known();
+                match scope::take_at_boundary(rt, id, &failure) {
+                    Some(true) => return listed.mark_known(),
+                    Some(false) => return scope::leave_listed(rt, &listed),
+                    None => {}
                 }
                 if handled {
                     return scope::leave_listed(rt, &listed);

@@ -39,12 +39,14 @@ pub struct Wait<'a> {
     pub only_watches: bool,
     /// A cancellation token, whose completion ends the wait.
     pub token: Option<&'a Object>,
+    /// When the wait ends in any case, by the event loop's clock.
+    pub deadline: Option<u64>,
 }
 
 impl<'a> Wait<'a> {
     /// Returns the description of a wait that a token may end.
     pub const fn new(name: &'static str, token: Option<&'a Object>) -> Wait<'a> {
-        Wait { name, holders: None, only_watches: false, token }
+        Wait { name, holders: None, only_watches: false, token, deadline: None }
     }
 
     /// Begins the wait: the code that gets the waker may use it from now on, and [`Begun::park`] follows.
@@ -132,7 +134,7 @@ impl<'a> Begun<'a> {
         };
         let limit = self.target;
         let info = Info { call: self.wait.name, wants, limit, since: Reactor::recently(), ..Info::NONE };
-        let reason = self.rt.park_inline(None, WaitReason::Coroutines, true, info);
+        let reason = self.rt.park_inline(self.wait.deadline, WaitReason::Coroutines, true, info);
         let mut delivered = None;
         if let Some(target) = self.target {
             self.rt.core.borrow_mut().unsubscribe(target, self.ticket);
@@ -168,7 +170,7 @@ impl Parked<'_> {
         }
     }
 
-    /// Ends a wait that was handed nothing, or has given it back. If this returns, it has to begin again.
+    /// Ends a wait that was handed nothing, or has given it back. If this returns, it has to begin again, unless its deadline is over.
     ///
     /// # Errors
     /// The coroutine is cancelled, the token was first, or a signal handler has thrown.

@@ -18,6 +18,7 @@ pub mod hand_off;
 pub mod keyed_values;
 pub mod life;
 pub mod moments;
+pub mod nursery;
 pub mod objects;
 pub mod observers;
 pub mod park;

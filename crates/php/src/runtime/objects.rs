@@ -1,6 +1,6 @@
 //! The table of the coroutines' objects, by the slots that the core gives, and which of them runs.
 
-use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject};
+use crate::runtime::coroutine::{COROUTINE, Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::moments;
 use crate::runtime::runner::Job;
 use crate::runtime::scheduler::{Core, Runtime};
@@ -85,10 +85,19 @@ impl Runtime {
         self.object(co)
     }
 
-    /// Returns the coroutine as which the running code acts: the running one, or that for whose end a runner calls callbacks.
+    /// Returns the coroutine as which the running code acts: the running one, the one that waits for it as for a call, or that for
+    /// whose end a runner calls callbacks.
     pub fn acting(&self) -> Owned<CoroutineObject> {
-        let running = self.running();
+        let running = self.owner();
         running.job().and_then(Job::acts_as).unwrap_or_else(|| Owned::of(running))
+    }
+
+    /// Returns the coroutine that owns what the running code acquires: the running one, or the one that waits for it as for a call.
+    #[inline(always)]
+    pub fn owner(&self) -> &CoroutineObject {
+        let running = self.running();
+        let acts_for = running.acts_for.get();
+        if acts_for == NO_SLOT { running } else { self.object(acts_for) }
     }
 
     /// Adds a new coroutine by `spawn`. The runtime takes over the reference to its object.

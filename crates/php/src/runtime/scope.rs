@@ -45,8 +45,13 @@ pub fn register() {
     SCOPE.extend_to(classes::bounded_scope());
 }
 
-/// Takes a failure that has ended a scope. It runs no PHP code.
-pub type Boundary = Box<dyn Fn(&Object)>;
+/// Where the failures in a scope, and in those below it, end.
+pub struct Boundary {
+    /// Takes each that has ended the scope. It runs no PHP code.
+    pub take: Box<dyn Fn(&Object)>,
+    /// The scope is a nursery: a failure does not wait to be awaited, and those after the first one stay on the list.
+    pub is_nursery: bool,
+}
 
 /// Returns `true` if no PHP code can run when an object is freed.
 pub type IsInert = fn(&Object) -> bool;
@@ -214,6 +219,12 @@ impl Record {
         }
     }
 
+    /// Returns the exception for the call that has limited the scope, when that time has passed.
+    pub fn limit_exception(&self) -> Owned<Object> {
+        let limit = self.timeout.get().unwrap_or(0);
+        exception::new(classes::timeout_exception(), &format!("The call was given up after {limit} ms"))
+    }
+
     /// Returns the exception with which the scope is cancelled because the time that its disposal has left it has
     /// passed.
     pub fn reason_after_disposal(&self) -> Owned<Object> {
@@ -230,6 +241,10 @@ impl Record {
             listed.exception.clone()
         };
         self.errors.borrow().iter().map(take).collect()
+    }
+
+    fn is_open_nursery(&self) -> bool {
+        self.boundary.borrow().as_ref().is_some_and(|boundary| boundary.is_nursery)
     }
 
     fn collect(&self, values: &mut Collected) {
@@ -318,6 +333,9 @@ pub fn leave_listed(rt: &'static Runtime, failed: &Failed) {
 /// coroutines that received its first failure have had an opportunity to get the others.
 pub fn schedule_warning(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
+    if record.is_open_nursery() {
+        return; // it does so itself, when the call that has made it is over
+    }
     let unknown = |listed: &Listed| listed.note.warns.get() == Some(id) && !listed.note.known.get();
     let any = record.errors.borrow().iter().any(unknown);
     if any && !rt.core.borrow().has_failure_waiter(id) {
@@ -475,12 +493,13 @@ pub fn default_lifetime() -> Lifetime {
 }
 
 /// Creates the scope of a new object.
-pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>, lifetime: Lifetime) {
+pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>, lifetime: Lifetime) -> ScopeId {
     let id = rt.core.borrow_mut().add_scope(parent, lifetime);
     object.id.set(Some(id));
     let is_bounded = object.object().is_a(classes::bounded_scope());
     let record = keep_record(rt, id, Record::new(object, is_bounded));
     record.created_at.set_to_code_of(Frame::current());
+    id
 }
 
 /// Creates a scope below this one for coroutines of a part, which may outlive it. It has no object, and is held until
@@ -509,17 +528,20 @@ pub fn let_go(id: ScopeId) {
     }
 }
 
-/// Gives a failure that ends a scope to what takes such failures. Returns `false` if nothing does.
-pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> bool {
-    let Some(record) = existing_record(rt, id) else { return false };
+/// Gives a failure that ends a scope, and is on its list, to what takes such failures. Returns whether user code gets it from there;
+/// `None` if nothing takes it.
+pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> Option<bool> {
+    let record = existing_record(rt, id)?;
     let boundary = record.boundary.borrow();
-    boundary.as_ref().inspect(|boundary| boundary(failure)).is_some()
+    let boundary = boundary.as_ref()?;
+    (boundary.take)(failure);
+    Some(!boundary.is_nursery || record.errors.borrow().len() == 1)
 }
 
 /// Returns `true` if a failure in this scope waits as long as user code holds its coroutine, to be awaited: user code has not made
 /// the scope itself.
 pub fn keeps_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
-    let has_boundary = |record: Rc<Record>| record.boundary.borrow().is_some();
+    let has_boundary = |record: Rc<Record>| record.boundary.borrow().is_some() && !record.is_open_nursery();
     id == Core::GLOBAL || existing_record(rt, id).is_some_and(has_boundary)
 }
 

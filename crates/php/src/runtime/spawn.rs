@@ -1,7 +1,8 @@
 //! Creates coroutines from callables and arguments.
 
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, Spawners};
-use crate::runtime::runner::{self, Body, RustEntry};
+pub use crate::runtime::runner::Body;
+use crate::runtime::runner::{self, RustEntry};
 use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::{classes, gate, moments, request, scope};
 use spindle_core::sched::{CoroutineId, ScopeId};
@@ -72,11 +73,25 @@ pub fn spawn(
     call: Call,
     queue: impl FnOnce(&mut Core) -> CoroutineId,
 ) -> Result<Owned<CoroutineObject>, Thrown> {
+    spawn_from(rt, call, 1, queue)
+}
+
+/// Does the same for a function whose argument with this number is the callable. Those that follow are its arguments.
+///
+/// # Errors
+/// That argument is not callable.
+#[inline(always)]
+pub fn spawn_from(
+    rt: &'static Runtime,
+    call: Call,
+    number: u32,
+    queue: impl FnOnce(&mut Core) -> CoroutineId,
+) -> Result<Owned<CoroutineObject>, Thrown> {
     is_not_excluded()?;
-    let arguments = call.arguments(1, u32::MAX)?;
+    let arguments = call.arguments(number, u32::MAX)?;
     let this = COROUTINE.make();
-    this.callable.set(arguments.resolve(1, &this.call)?.clone());
-    let rest = arguments.from(2);
+    this.callable.set(arguments.resolve(number, &this.call)?.clone());
+    let rest = arguments.from(number + 1);
     if !rest.is_empty() {
         this.arguments.set(rest.iter().cloned());
     }

@@ -1,0 +1,197 @@
+//! Nurseries: scopes whose coroutines do not outlive the call that has made them, such as `group()`.
+
+use crate::runtime::coroutine::{CoroutineObject, Info, Wants};
+use crate::runtime::park::{cannot_await, may_wait};
+use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::scope::{self, Boundary, ScopeObject};
+use crate::runtime::spawn::{self, Body};
+use crate::runtime::{awaiting, cancellation, classes, failure, life};
+use spindle_core::sched::{Bound, Disposal, Lifetime, ScopeId, Target};
+use spindle_reactor::Reactor;
+use spindle_zend::{Frame, Object, Owned, Thrown, exception};
+use std::cell::Cell;
+
+/// A scope below the current one. The call that opens it ends it, by [`Nursery::end`], which waits for its coroutines.
+///
+/// A failure in it that no coroutine of it awaits cancels the others, and goes no further.
+pub struct Nursery {
+    rt: &'static Runtime,
+    id: ScopeId,
+    /// The call, in messages.
+    name: &'static str,
+    /// The call has got what it wants.
+    gave_up: Cell<bool>,
+    /// It holds the scope, whose coroutines may ask for it.
+    _object: Owned<ScopeObject>,
+}
+
+impl Nursery {
+    /// Opens a nursery for the function with this name. `on_failure` is called with each failure in it, and must not run PHP code.
+    ///
+    /// # Errors
+    /// The coroutine is cancelled, or cannot wait here, or its scope is closed.
+    pub fn open(
+        rt: &'static Runtime,
+        name: &'static str,
+        on_failure: impl Fn(&Object) + 'static,
+    ) -> Result<Nursery, Thrown> {
+        spawn::scope_is_open(rt)?;
+        if !rt.can_switch() {
+            return Err(cannot_await(rt));
+        }
+        may_wait(rt)?;
+        let parent = {
+            let core = rt.core.borrow();
+            core.scope_of(core.running())
+        };
+        let object = scope::SCOPE.create(classes::scope());
+        let id = scope::make(rt, &object, Some(parent), Lifetime::Scope);
+        let boundary = Boundary { take: Box::new(on_failure), is_nursery: true };
+        *scope::record(rt, id).boundary.borrow_mut() = Some(boundary);
+        Ok(Nursery { rt, id, name, gave_up: Cell::new(false), _object: object })
+    }
+
+    /// Returns its scope.
+    pub fn id(&self) -> ScopeId {
+        self.id
+    }
+
+    /// Cancels its coroutines after this time, for which [`Nursery::end`] throws a `TimeoutException`.
+    pub fn limit(&self, milliseconds: i64) {
+        let record = scope::record(self.rt, self.id);
+        record.timeout.set(Some(milliseconds));
+        record.limited_at.set_to_code_of(Frame::current().and_then(Frame::user_frame));
+        self.rt.core.borrow_mut().set_deadline(self.id, scope::deadline(milliseconds));
+    }
+
+    /// Spawns a coroutine in it.
+    ///
+    /// # Errors
+    /// It is cancelled, or was disposed of.
+    pub fn spawn(&self, body: Body) -> Result<Owned<CoroutineObject>, Thrown> {
+        let is_closed = self.rt.core.borrow().is_closed(self.id);
+        if is_closed {
+            return Err(exception::throw_new(classes::async_exception(), scope::CLOSED));
+        }
+        Ok(spawn::spawn_body_in(self.rt, self.id, body))
+    }
+
+    /// Cancels its coroutines when this awaitable completes, for which [`Nursery::end`] throws what a wait with that token throws.
+    ///
+    /// # Errors
+    /// It can never complete.
+    pub fn limit_by(&self, token: &Object) -> Result<(), Thrown> {
+        let target = awaiting::target(token)?;
+        let record = scope::record(self.rt, self.id);
+        record.constraint.set(token.into());
+        record.bounded_at.set_to_code_of(Frame::current().and_then(Frame::user_frame));
+        self.rt.core.borrow_mut().bound_by(self.id, target);
+        failure::carry_out(self.rt);
+        Ok(())
+    }
+
+    /// Returns `true` if it was cancelled, because of a failure, its limit, or by other code.
+    pub fn is_cancelled(&self) -> bool {
+        self.rt.core.borrow().is_cancelled(self.id)
+    }
+
+    /// Cancels its coroutines, because the call has got what it wants.
+    pub fn give_up_rest(&self) {
+        if !self.is_cancelled() {
+            self.gave_up.set(true);
+            let reason = cancellation::cancellation_after(&format!("{}()", self.name), None, "");
+            scope::cancel(self.rt, self.id, &reason);
+        }
+    }
+
+    /// Waits until all its coroutines have ended, and closes it. `so_far` is how the call itself has gone: if it was cancelled or
+    /// has failed, so are its coroutines.
+    ///
+    /// # Errors
+    /// The call was cancelled; its limit has passed; it, or a coroutine, has failed; its scope was cancelled. The first of these that
+    /// holds is thrown, with the failure as its last previous exception.
+    pub fn end(self, so_far: Result<(), Thrown>) -> Result<(), Thrown> {
+        let mut thrown = None;
+        let mut next = so_far;
+        loop {
+            if next.is_err() {
+                if exception::is_exit_in_flight() {
+                    return next;
+                }
+                let Some(later) = exception::take() else { return next };
+                let is_stuck = self.rt.is_deadlock(&later) && thrown.is_some();
+                let first = later_than(thrown, later);
+                if is_stuck {
+                    return Err(exception::throw(first)); // waiting on would end in the same way
+                }
+                if !self.is_cancelled() {
+                    let text = format!("{}()", self.name);
+                    scope::cancel(self.rt, self.id, &cancellation::cancellation_after(&text, Some(&first), ""));
+                }
+                thrown = Some(first);
+            }
+            next = self.wait();
+            if next.is_ok() {
+                break;
+            }
+        }
+        self.close(thrown)
+    }
+
+    /// Waits until all its coroutines have ended. It does not wait as one that gets the scope's failures: these are on its list.
+    fn wait(&self) -> Result<(), Thrown> {
+        let (rt, scope) = (self.rt, Target::Scope(self.id));
+        let info = Info { call: self.name, wants: Wants::Target(scope), since: Reactor::recently(), ..Info::NONE };
+        while !rt.core.borrow().is_finished(self.id) {
+            let set = rt.core.borrow_mut().add_watch(&[scope], 1, false);
+            let waited = awaiting::wait(rt, &[Target::Set(set)], info, |core: &Core| core.is_done(Target::Set(set)));
+            rt.core.borrow_mut().drop_watch(set, [scope]);
+            waited?;
+        }
+        Ok(())
+    }
+
+    /// Closes it: all its coroutines have ended.
+    fn close(self, thrown: Option<Owned<Object>>) -> Result<(), Thrown> {
+        let (rt, id) = (self.rt, self.id);
+        let failure = scope::failure_at(rt, id, 0);
+        let record = scope::record(rt, id);
+        let limit = match record.reached.get() {
+            None => None,
+            Some(Bound::Time) => Some(record.limit_exception()),
+            Some(Bound::Constraint) => record.constraint.get().as_object().and_then(|token| {
+                let _ = awaiting::token_was_first(rt, token);
+                exception::take()
+            }),
+        };
+        let reason = record.reason.get().filter(|_| !self.gave_up.get());
+        drop(record.boundary.take());
+        scope::schedule_warning(rt, id);
+        scope::dispose(rt, id, Disposal::Safely, "");
+        let outcome = match (thrown, limit) {
+            (Some(thrown), _) | (None, Some(thrown)) => {
+                if let Some(failure) = failure
+                    && !exception::chain(&thrown).any(|at| *at == *failure)
+                {
+                    exception::set_last_previous(&thrown, failure);
+                }
+                Some(thrown)
+            }
+            (None, None) => failure.or(reason),
+        };
+        drop(self);
+        outcome.map_or(Ok(()), |outcome| Err(exception::throw(outcome)))
+    }
+}
+
+/// Returns the exception to throw if `later` was thrown while `first` waited for the coroutines to end. A cancellation comes before anything
+/// else, and the first one before others.
+fn later_than(first: Option<Owned<Object>>, later: Owned<Object>) -> Owned<Object> {
+    let Some(first) = first else { return later };
+    if life::is_cancellation(&first) && life::is_cancellation(&later) {
+        return first;
+    }
+    let (thrown, other) = if life::is_cancellation(&first) { (first, later) } else { (later, first) };
+    exception::set_last_previous(&thrown, other);
+    thrown
+}
