@@ -1,5 +1,6 @@
 //! The hooked calls, by family.
 
+pub mod clock;
 pub mod fd;
 pub mod file;
 pub mod ipc;

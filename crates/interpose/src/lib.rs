@@ -19,11 +19,11 @@ mod php_cell;
 pub mod registry;
 pub mod wait;
 
-use hooks::{fd, file, ipc, library, name, net, path, poll, process, rw, signal, sync, time};
+use hooks::{clock, fd, file, ipc, library, name, net, path, poll, process, rw, signal, sync, time};
 use patch::Hook;
 use registry::HookedCall;
 
-/// The calls of all families except [`path`], which a setting adds.
+/// The calls of all families except [`path`] and [`clock`], which settings add.
 pub fn hooked_calls() -> Vec<HookedCall> {
     let families: &[fn() -> Vec<HookedCall>] = &[
         rw::hooked_calls,
@@ -42,10 +42,12 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     families.iter().flat_map(|family| family()).collect()
 }
 
-/// The hooks to give to the patcher. With `paths`, also those of calls on paths (`async.file_pool = all`).
-pub fn hook_list(paths: bool) -> Vec<Hook> {
-    let more = if paths { path::hooked_calls() } else { Vec::new() };
-    hooked_calls().into_iter().chain(more).map(|call| call.hook).collect()
+/// The hooks to give to the patcher. With `paths`, also those of calls on paths (`async.file_pool = all`); with `clocks`, those of
+/// clocks (`async.virtual_time`).
+pub fn hook_list(paths: bool, clocks: bool) -> Vec<Hook> {
+    let paths = if paths { path::hooked_calls() } else { Vec::new() };
+    let clocks = if clocks { clock::hooked_calls() } else { Vec::new() };
+    hooked_calls().into_iter().chain(paths).chain(clocks).map(|call| call.hook).collect()
 }
 
 /// Empties all wait queues: in the child of a fork, and once the waiting coroutines have been abandoned.

@@ -1406,6 +1406,12 @@ static ZEND_INI_MH(on_diagnostics)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_virtual_time)
+{
+	spindle_settings.virtual_time = zend_ini_parse_bool(new_value);
+	return SUCCESS;
+}
+
 static ZEND_INI_MH(on_syntax)
 {
 	spindle_settings.syntax = zend_ini_parse_bool(new_value);
@@ -1495,6 +1501,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("async.file_pool", "default", PHP_INI_SYSTEM, on_file_pool)
 	PHP_INI_ENTRY("async.dump_signal", "", PHP_INI_SYSTEM, on_dump_signal)
 	STD_PHP_INI_BOOLEAN("async.diagnostics", "0", PHP_INI_ALL, on_diagnostics, diagnostics, spindle_ini, spindle_settings)
+	STD_PHP_INI_BOOLEAN("async.virtual_time", "0", PHP_INI_SYSTEM, on_virtual_time, virtual_time, spindle_ini, spindle_settings)
 	PHP_INI_ENTRY("async.cancel_warning_ms", "2000", PHP_INI_ALL, on_cancel_warning)
 	PHP_INI_ENTRY("async.unawaited_warning_ms", "2000", PHP_INI_ALL, on_unawaited_warning)
 	PHP_INI_ENTRY("async.lifetime", "scope", PHP_INI_SYSTEM, on_lifetime)

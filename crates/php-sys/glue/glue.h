@@ -95,6 +95,7 @@ typedef struct spindle_ini {
 	double zombie_timeout; /* seconds */
 	int dump_signal;       /* 0: none */
 	bool diagnostics;
+	bool virtual_time;
 	zend_long cancel_warning_ms;
 	zend_long unawaited_warning_ms;
 	bool syntax;

@@ -10,7 +10,7 @@ use crate::part;
 use crate::runtime::{
     context, coroutine, fork, gate, group, request,
     scheduler::{self, Runtime, existing},
-    scope, timeout,
+    scope, timeout, wait_set,
 };
 use crate::settings;
 use crate::stack::{overflow, stacks};
@@ -170,6 +170,9 @@ extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
         iterators::install();
     }
     part::request_starts();
+    if settings::current().virtual_time {
+        wait_set::activate(scheduler::rt()); // what sleeps before the first coroutine waits for time, too
+    }
     sys::SUCCESS
 }
 

@@ -4,14 +4,14 @@ use crate::arguments::{fails, number};
 use spindle_php::coroutine;
 use spindle_zend::{Call, Class, PhpResult, State, Type, Value, engine, function_table, object_class};
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The state of an interval.
 struct Interval {
     /// Zero before its constructor.
     period: Cell<Duration>,
-    /// When it has begun; `None` before.
-    start: Cell<Option<Instant>>,
+    /// When it has begun, by the event loop's clock; `None` before.
+    start: Cell<Option<u64>>,
     /// The number of the present tick.
     tick: Cell<u64>,
 }
@@ -26,7 +26,7 @@ function_table! {
         c"next"() -> Type::VOID => next;
         c"rewind"() -> Type::VOID => |call| {
             let this = call.this_of(&INTERVAL);
-            this.start.set(Some(Instant::now()));
+            this.start.set(Some(coroutine::now()));
             this.tick.set(0);
             Ok(Value::NULL)
         };
@@ -64,16 +64,13 @@ fn tick(call: Call) -> PhpResult {
 /// ticks neither delays them nor makes them come in a rush.
 fn next(call: Call) -> PhpResult {
     let this = call.this_of(&INTERVAL);
-    let (now, period) = (Instant::now(), this.period.get());
+    let (now, period) = (coroutine::now(), this.period.get().as_nanos());
     let start = this.start.get().unwrap_or(now);
     this.start.set(Some(start));
-    let passed = (now.duration_since(start).as_nanos() / period.as_nanos()).min(u128::from(u64::MAX)) as u64;
+    let passed = (u128::from(now.saturating_sub(start)) / period) as u64;
     let tick = this.tick.get().max(passed) + 1;
     this.tick.set(tick);
-    let after = period.checked_mul(u32::try_from(tick).unwrap_or(u32::MAX)).unwrap_or(Duration::MAX);
-    match start.checked_add(after) {
-        Some(due) => coroutine::sleep(due.saturating_duration_since(Instant::now()))?,
-        None => coroutine::sleep(Duration::MAX)?,
-    }
+    let due = u64::try_from(period.saturating_mul(tick.into()).saturating_add(start.into())).unwrap_or(u64::MAX);
+    coroutine::sleep(Duration::from_nanos(due.saturating_sub(now)))?;
     Ok(Value::NULL)
 }

@@ -22,7 +22,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fds::Fds;
@@ -175,12 +175,15 @@ impl Pools {
     }
 }
 
+/// How far the time of this process has jumped ahead of the kernel's, in nanoseconds.
+static AHEAD: AtomicU64 = AtomicU64::new(0);
+
 #[inline(always)]
 fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec; these clocks always exist on Linux.
     unsafe { libc::clock_gettime(clock, &mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 + Reactor::ahead()
 }
 
 impl Reactor {
@@ -219,7 +222,18 @@ impl Reactor {
         Ok(self.epoll.borrow_mut().insert(epoll).as_raw_fd())
     }
 
-    /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`).
+    /// Lets the time of this process jump forward by this number of nanoseconds.
+    pub fn jump(nanoseconds: u64) {
+        AHEAD.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// By how many nanoseconds it has jumped.
+    #[inline(always)]
+    pub fn ahead() -> u64 {
+        AHEAD.load(Ordering::Relaxed)
+    }
+
+    /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`, and what it has [jumped](Reactor::jump)).
     pub fn now() -> u64 {
         read_clock(libc::CLOCK_MONOTONIC)
     }

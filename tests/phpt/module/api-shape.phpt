@@ -432,6 +432,7 @@ ini async.stack_size = "0", set when PHP starts
 ini async.syntax = "1", set when PHP starts
 ini async.time_slice_ms = "0", set when PHP starts
 ini async.unawaited_warning_ms = "2000", set anywhere
+ini async.virtual_time = "0", set when PHP starts
 ini async.zombie_coroutine_timeout = "2", set anywhere
 Conflicts: swoole
 Conflicts: openswoole

@@ -367,6 +367,13 @@ impl<X> Core<X> {
             || self.some_bound_may_come()
     }
 
+    /// Returns `true` if nothing but time can wake a coroutine. `asleep`: how many of those that wait for something outside wait for
+    /// time, which only the host knows.
+    pub fn only_time_can_wake(&self, asleep: usize) -> bool {
+        let is_awaited = |set: &Set| set.external && set.waiters.iter().any(waits);
+        self.waits[WaitReason::OUTSIDE].now == asleep && !self.sets.iter().any(|(_, set)| is_awaited(set))
+    }
+
     /// Records that the outcome of a complete coroutine was taken.
     pub fn mark_awaited(&mut self, co: CoroutineId) {
         self.coroutine_mut(co).awaited = Awaited::Taken;

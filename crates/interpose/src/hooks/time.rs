@@ -23,6 +23,11 @@ pub fn hooked_calls() -> Vec<HookedCall> {
     ]
 }
 
+/// Returns `true` for the names of the calls that wait for time only.
+pub fn is_sleep(call: &str) -> bool {
+    matches!(call, "sleep" | "usleep" | "nanosleep" | "clock_nanosleep")
+}
+
 /// Sleeps until `deadline`. Fails with the `errno` that ended it and the nanoseconds left.
 fn sleep_until(host: &dyn Host, deadline: u64, call: &'static str) -> Result<(), (c_int, u64)> {
     loop {

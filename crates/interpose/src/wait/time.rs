@@ -34,12 +34,12 @@ pub(crate) fn timespec_of(ns: u64) -> timespec {
     timespec { tv_sec: (ns / SECOND) as _, tv_nsec: (ns % SECOND) as libc::c_long }
 }
 
-/// Returns `CLOCK_REALTIME`, in nanoseconds.
+/// Returns `CLOCK_REALTIME`, and what it has jumped, in nanoseconds.
 pub(crate) fn real_time() -> u64 {
     let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec; this clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
-    instant(&now).unwrap_or(0)
+    instant(&now).unwrap_or(0).saturating_add(Reactor::ahead())
 }
 
 /// Returns the deadline at a point in time of `clock`. `None` for a null or invalid time, and for clocks other than the

@@ -69,7 +69,7 @@ pub fn patch() -> Vec<String> {
         stay_loaded();
         let paths = settings::current().paths_on_workers;
         file::set_open_on_workers(paths);
-        no_throw::patcher(spindle_interpose::hook_list(paths), excluded())
+        no_throw::patcher(spindle_interpose::hook_list(paths, settings::current().virtual_time), excluded())
     });
     let before = patcher.passes();
     let mut errors = patcher.patch().errors;

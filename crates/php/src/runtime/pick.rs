@@ -15,6 +15,7 @@ use crate::runtime::{failure, moments, preempted, signal_waits};
 use crate::settings;
 use crate::stack::arch;
 use spindle_core::sched::{CoroutineId, Next, WaitReason};
+use spindle_interpose::hooks::time;
 use spindle_reactor::Reactor;
 use spindle_zend::sys;
 use std::ops::Range;
@@ -101,10 +102,23 @@ impl Runtime {
             (core.has_wake_source(), core.next_deadline())
         };
         if hope {
+            if let Some(deadline) = deadline
+                && settings::current().virtual_time
+                && self.only_time_can_wake()
+            {
+                Reactor::jump(deadline.saturating_sub(Reactor::now()));
+            }
             self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
         } else if !moments::stalled(self) {
             failure::deadlock(self);
         }
+    }
+
+    /// Returns `true` if all coroutines wait for each other or for time.
+    fn only_time_can_wake(&self) -> bool {
+        let core = self.core.borrow();
+        let asleep = core.coroutines().filter(|co| time::is_sleep(self.object(*co).info().call)).count();
+        core.only_time_can_wake(asleep)
     }
 
     /// Returns the context of a coroutine that has started and has not ended.
