@@ -200,6 +200,10 @@ function benchmarks(bool $quick, int $parkedMax): array
     $all[] = new Pair('channel', [$n(1000), 2], null, new PairedRow('select of 8 channels / recv, both wait', 'ns', [Goal::ratio(3)]));
     $all[] = new Benchmark('await-all', [$n(100), 10_000], null,
         new Row('awaitAll over 10,000', 'ns', [Goal::value(150, 'ns')]));
+    $all[] = new Pair('groups', [$n(300), 0], null, new PairedRow('group() of 10 / 10 spawns, awaited', 'ns', [Goal::ratio(1.5)]));
+    $all[] = new Pair('groups', [$n(60), 1], null, new PairedRow('map() of 10,000 / iterate()', 'ns', [Goal::ratio(1.2)]));
+    $all[] = new Benchmark('with-timeout', [$n(500_000)], null,
+        new Row('withTimeout() / the call alone, the difference', 'ns', [Goal::value(300, 'ns')]));
     foreach (['' => [0, 1.03], ', in a coroutine' => [1, 1.10]] as $where => [$inside, $goal]) {
         $all[] = new Benchmark('fiber', [$n(1_000_000), $inside], [$n(1_000_000)],
             new Row("Fiber: create+start+finish$where", 'ns', [Goal::ratio($goal)], metric: 'life'),

@@ -22,7 +22,7 @@ pub struct Nursery {
     /// The call has got what it wants.
     gave_up: Cell<bool>,
     /// It holds the scope, whose coroutines may ask for it.
-    _object: Owned<ScopeObject>,
+    object: Owned<ScopeObject>,
 }
 
 impl Nursery {
@@ -48,7 +48,8 @@ impl Nursery {
         let id = scope::make(rt, &object, Some(parent), Lifetime::Scope);
         let boundary = Boundary { take: Box::new(on_failure), is_nursery: true };
         *scope::record(rt, id).boundary.borrow_mut() = Some(boundary);
-        Ok(Nursery { rt, id, name, gave_up: Cell::new(false), _object: object })
+        rt.core.borrow_mut().start_collecting(id);
+        Ok(Nursery { rt, id, name, gave_up: Cell::new(false), object })
     }
 
     /// Returns its scope.
@@ -138,17 +139,12 @@ impl Nursery {
         self.close(thrown)
     }
 
-    /// Waits until all its coroutines have ended. It does not wait as one that gets the scope's failures: these are on its list.
+    /// Waits until all its coroutines have ended.
     fn wait(&self) -> Result<(), Thrown> {
-        let (rt, scope) = (self.rt, Target::Scope(self.id));
-        let info = Info { call: self.name, wants: Wants::Target(scope), since: Reactor::recently(), ..Info::NONE };
-        while !rt.core.borrow().is_finished(self.id) {
-            let set = rt.core.borrow_mut().add_watch(&[scope], 1, false);
-            let waited = awaiting::wait(rt, &[Target::Set(set)], info, |core: &Core| core.is_done(Target::Set(set)));
-            rt.core.borrow_mut().drop_watch(set, [scope]);
-            waited?;
-        }
-        Ok(())
+        let targets = [Target::Scope(self.id)];
+        let info = Info { call: self.name, wants: Wants::Target(targets[0]), since: Reactor::recently(), ..Info::NONE };
+        // One that collects the scope's failures gets none delivered.
+        awaiting::wait(self.rt, &targets, info, |core: &Core| core.is_finished(self.id)).map(drop)
     }
 
     /// Closes it: all its coroutines have ended.
@@ -165,9 +161,13 @@ impl Nursery {
             }),
         };
         let reason = record.reason.get().filter(|_| !self.gave_up.get());
-        drop(record.boundary.take());
+        rt.core.borrow_mut().stop_collecting(id);
         scope::schedule_warning(rt, id);
-        scope::dispose(rt, id, Disposal::Safely, "");
+        if self.object.object().references() > 1 {
+            scope::dispose(rt, id, Disposal::Safely, "");
+        } else {
+            scope::spare_destructor(&self.object);
+        }
         let outcome = match (thrown, limit) {
             (Some(thrown), _) | (None, Some(thrown)) => {
                 if let Some(failure) = failure

@@ -243,10 +243,6 @@ impl Record {
         self.errors.borrow().iter().map(take).collect()
     }
 
-    fn is_open_nursery(&self) -> bool {
-        self.boundary.borrow().as_ref().is_some_and(|boundary| boundary.is_nursery)
-    }
-
     fn collect(&self, values: &mut Collected) {
         values.cell(&self.constraint);
         for handler in [&self.handler, &self.child_handler] {
@@ -333,9 +329,6 @@ pub fn leave_listed(rt: &'static Runtime, failed: &Failed) {
 /// coroutines that received its first failure have had an opportunity to get the others.
 pub fn schedule_warning(rt: &'static Runtime, id: ScopeId) {
     let Some(record) = existing_record(rt, id) else { return };
-    if record.is_open_nursery() {
-        return; // it does so itself, when the call that has made it is over
-    }
     let unknown = |listed: &Listed| listed.note.warns.get() == Some(id) && !listed.note.known.get();
     let any = record.errors.borrow().iter().any(unknown);
     if any && !rt.core.borrow().has_failure_waiter(id) {
@@ -440,6 +433,12 @@ impl State for Scope {
     }
 }
 
+/// Lets the last reference to the object of a scope that has finished go in fewer steps: there are no coroutines to end.
+pub fn spare_destructor(object: &ScopeObject) {
+    object.dead.set(true);
+    object.object().skip_destructor();
+}
+
 /// Ends the scope's coroutines as its lifetime demands, when the last reference to the object is gone.
 fn destruct(this: &ScopeObject) {
     this.dead.set(true);
@@ -541,7 +540,8 @@ pub fn take_at_boundary(rt: &'static Runtime, id: ScopeId, failure: &Object) -> 
 /// Returns `true` if a failure in this scope waits as long as user code holds its coroutine, to be awaited: user code has not made
 /// the scope itself.
 pub fn keeps_held_failures(rt: &'static Runtime, id: ScopeId) -> bool {
-    let has_boundary = |record: Rc<Record>| record.boundary.borrow().is_some() && !record.is_open_nursery();
+    let has_boundary =
+        |record: Rc<Record>| record.boundary.borrow().as_ref().is_some_and(|boundary| !boundary.is_nursery);
     id == Core::GLOBAL || existing_record(rt, id).is_some_and(has_boundary)
 }
 
