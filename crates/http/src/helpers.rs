@@ -43,24 +43,35 @@ const SOURCE: &str = r##"[
             static fn (array $found): string => \sprintf('\x%02x', \ord($found[0])),
             $text,
         )) . '"';
+        $write = static function (string $text) use ($to): void {
+            while ($text !== '') {
+                $count = \fwrite($to, $text);
+                if (!$count) {
+                    throw new \Async\Http\ServerException('The access log cannot be written');
+                }
+                $text = \substr($text, $count);
+            }
+        };
+        // Other processes may write to the same pipe: no more than PIPE_BUF bytes arrive in one piece.
+        $isPipe = \stream_get_meta_data($to)['stream_type'] === 'STDIO' && ((\fstat($to)['mode'] ?? 0) & 0170000) === 0010000;
+        $most = $isPipe ? 4096 : \PHP_INT_MAX;
         $text = $lost > 0 ? "$lost requests are not in this log, because writing it was too slow or has failed\n" : '';
         foreach ($entries as $entry) {
             if ($format === 'json') {
                 $entry['duration'] = \round($entry['duration'], 6);
-                $text .= \json_encode(['time' => \gmdate('Y-m-d\TH:i:s\Z')] + $entry, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_SLASHES) . "\n";
-                continue;
+                $line = \json_encode(['time' => \gmdate('Y-m-d\TH:i:s\Z')] + $entry, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_SLASHES) . "\n";
+            } else {
+                $line = ($entry['client'] ?: '-') . \date(' - - [d/M/Y:H:i:s O] ')
+                    . $quoted("{$entry['method']} {$entry['target']} {$entry['protocol']}")
+                    . " {$entry['status']} " . ($entry['bytes'] ?: '-') . " {$quoted($entry['referer'])} {$quoted($entry['agent'])}\n";
             }
-            $text .= ($entry['client'] ?: '-') . \date(' - - [d/M/Y:H:i:s O] ')
-                . $quoted("{$entry['method']} {$entry['target']} {$entry['protocol']}")
-                . " {$entry['status']} " . ($entry['bytes'] ?: '-') . " {$quoted($entry['referer'])} {$quoted($entry['agent'])}\n";
-        }
-        while ($text !== '') {
-            $count = \fwrite($to, $text);
-            if (!$count) {
-                throw new \Async\Http\ServerException('The access log cannot be written');
+            if (\strlen($text) + \strlen($line) > $most) {
+                $write($text);
+                $text = '';
             }
-            $text = \substr($text, $count);
+            $text .= $line;
         }
+        $write($text);
     },
     'alone' => static function (callable $body): mixed {
         $scope = \Async\BoundedScope::inherit();
