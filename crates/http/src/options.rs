@@ -3,9 +3,10 @@
 use crate::errors::value_error;
 use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{FileOptions, Proxies, Settings, is_code, set_close_on_exec};
+use spindle_server::{Board, FileOptions, Proxies, Settings, is_code, set_close_on_exec};
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
+use std::rc::Rc;
 
 /// The longest time in seconds: a century.
 const MOST_SECONDS: f64 = 3.2e9;
@@ -65,6 +66,17 @@ fn close_on_exec(name: &str, value: &Value) -> Result<(), Thrown> {
         }
     }
     Ok(())
+}
+
+/// Opens the board of the workers, of the number of a descriptor and that of a place. For `spindle serve`.
+fn board(name: &str, value: &Value) -> Result<Rc<Board>, Thrown> {
+    let wrong =
+        || value_error(&format!("The option \"{name}\" must be a descriptor and a place on a board of workers"));
+    let (list, mut position) = (value.as_array().ok_or_else(wrong)?, 0);
+    let mut number = || list.next_from(&mut position).and_then(|(_, number)| number.as_long()).ok_or_else(wrong);
+    let (fd, place) = (i32::try_from(number()?), usize::try_from(number()?));
+    let (Ok(fd @ 3..), Ok(place)) = (fd, place) else { return Err(wrong()) };
+    Board::inherited(fd, place).map(Rc::new).map_err(|_| wrong())
 }
 
 /// Returns how files are sent, for an array of options.
@@ -164,6 +176,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "websocket_message" => settings.websocket_message = size(&name, value, 1)?,
             "websocket_frame" => settings.websocket_frame = size(&name, value, 1)?,
             "websocket_ping" => settings.websocket_ping = seconds(&name, value)?,
+            "board" => settings.board = Some(board(&name, value)?),
             "close_on_exec" => close_on_exec(&name, value)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),
         }

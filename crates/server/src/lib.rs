@@ -14,6 +14,7 @@
 
 #![deny(unsafe_code)]
 
+mod board;
 mod body;
 mod compress;
 mod conn;
@@ -48,6 +49,7 @@ mod waiting;
 mod waker;
 mod ws;
 
+pub use board::Board;
 pub use dispatch::{Event, Handler};
 pub use encoding::{Coding, preferred};
 pub use event_loop::{Direction, Driver, Key};

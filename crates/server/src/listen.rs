@@ -209,6 +209,10 @@ const BATCH: usize = 16;
 /// How long to wait when descriptors have run out, in nanoseconds.
 const PAUSE: u64 = 100_000_000;
 
+/// How long a worker leaves connections to others that have fewer, which may be busy, and how often it looks, in nanoseconds.
+const GIVES_WAY: u64 = 5_000_000;
+const LOOK: u64 = 1_000_000;
+
 /// Accepts connections until the server drains.
 pub struct Accepting {
     dispatcher: Rc<Dispatcher>,
@@ -219,6 +223,8 @@ pub struct Accepting {
     fd: RawFd,
     /// When it tries again after descriptors had run out.
     pause: Cell<Option<Time>>,
+    /// Since when it has left connections to other workers.
+    gives_way_since: Cell<Option<u64>>,
 }
 
 impl Accepting {
@@ -228,6 +234,9 @@ impl Accepting {
         let fd = listener.as_fd().as_raw_fd();
         let (address, is_proxied) = (listener.address().to_owned(), listener.is_proxied);
         let local = Rc::new(Local { address, is_tls: tls.is_some(), is_proxied });
+        if let Some(board) = &dispatcher.shared.settings.board {
+            board.set_accepts(true);
+        }
         Accepting {
             dispatcher,
             local,
@@ -236,7 +245,31 @@ impl Accepting {
             side: Side::new(Direction::Read),
             fd,
             pause: Cell::new(None),
+            gives_way_since: Cell::new(None),
         }
+    }
+
+    /// Returns `true` if a connection waits that another worker should accept. This one tries again soon.
+    fn gives_way(&self, listener: &Listener, cx: &Context<'_>) -> bool {
+        let shared = &self.dispatcher.shared;
+        let Some(board) = &shared.settings.board else { return false };
+        if !board.is_ahead(self.dispatcher.connections.count()) {
+            self.gives_way_since.set(None);
+            return false;
+        }
+        let now = shared.event_loop.now.get();
+        let since = self.gives_way_since.get().unwrap_or(now);
+        if now >= since + GIVES_WAY || io::is_readable(listener.as_fd()).is_err() {
+            return false;
+        }
+        self.gives_way_since.set(Some(since));
+        self.pause_until(now + LOOK, cx);
+        true
+    }
+
+    fn pause_until(&self, time: u64, cx: &Context<'_>) {
+        self.clear_pause();
+        self.pause.set(Some(self.dispatcher.shared.event_loop.timers.add(time, cx.waker().clone())));
     }
 
     fn clear_pause(&self) {
@@ -249,6 +282,9 @@ impl Accepting {
         self.clear_pause();
         self.side.cancel(&self.dispatcher.shared.event_loop, self.fd);
         if let Some(listener) = self.listener.take() {
+            if let Some(board) = &self.dispatcher.shared.settings.board {
+                board.set_accepts(false);
+            }
             self.dispatcher.shared.event_loop.driver.closing(listener.as_fd());
         }
     }
@@ -274,13 +310,18 @@ impl Future for Accepting {
         let listener = self.listener.borrow();
         let Some(listener) = &*listener else { return Poll::Ready(()) };
         shared.notify_on_drain(cx.waker());
-        for _ in 0..BATCH {
+        // Of workers, each takes one in turn.
+        let batch = if shared.settings.board.is_some() { 1 } else { BATCH };
+        for _ in 0..batch {
             if connections.count() >= shared.settings.max_connections {
                 let waits = self.side.poll(event_loop, listener.as_fd(), cx, || io::is_readable(listener.as_fd()));
                 if waits.is_ready() {
                     connections.close_idle();
                     shared.notify_when_free(cx.waker());
                 }
+                return Poll::Pending;
+            }
+            if self.gives_way(listener, cx) {
                 return Poll::Pending;
             }
             let accepted = self.side.poll(event_loop, listener.as_fd(), cx, || match listener.accept() {
@@ -293,7 +334,10 @@ impl Future for Accepting {
                 result => result,
             });
             match accepted {
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    self.gives_way_since.set(None);
+                    return Poll::Pending;
+                }
                 Poll::Ready(Ok((fd, is_tcp, client, port))) => {
                     shared.accepted.set(shared.accepted.get() + 1);
                     let connection = Connection::new(Rc::clone(shared), client, port, Rc::clone(&self.local));
@@ -304,8 +348,7 @@ impl Future for Accepting {
                 Poll::Ready(Err(_)) => {
                     // Out of descriptors or memory. Nothing announces that some were freed elsewhere, so it retries.
                     connections.close_idle();
-                    self.clear_pause();
-                    self.pause.set(Some(event_loop.timers.add(event_loop.now.get() + PAUSE, cx.waker().clone())));
+                    self.pause_until(event_loop.now.get() + PAUSE, cx);
                     shared.notify_when_free(cx.waker());
                     return Poll::Pending;
                 }

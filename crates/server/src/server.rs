@@ -41,6 +41,25 @@ pub struct Stats {
     pub waiting: usize,
 }
 
+impl Stats {
+    /// The numbers that other processes are told: the connections come first.
+    fn numbers(&self) -> [u64; 11] {
+        [
+            self.connections as u64,
+            self.accepted,
+            self.requests,
+            self.running as u64,
+            self.queued as u64,
+            self.websockets as u64,
+            self.files,
+            self.refused,
+            self.cancelled,
+            self.handshakes_failed,
+            self.waiting as u64,
+        ]
+    }
+}
+
 /// A server.
 pub struct Server(Rc<Dispatcher>);
 
@@ -105,6 +124,9 @@ impl Server {
         event_loop.exec.run(TASKS);
         shared.compressing.end_turn();
         self.0.connections.release_memory();
+        if let Some(board) = &shared.settings.board {
+            board.tell(&self.stats().numbers());
+        }
         self.0.is_in_turn.set(false);
     }
 

@@ -1,6 +1,8 @@
 //! Limits, times, and whom the server trusts.
 
+use crate::board::Board;
 use crate::forwarded::Proxies;
+use std::rc::Rc;
 
 /// The limits of a server. Times are in nanoseconds, 0 for none.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub struct Settings {
     pub compression_size: usize,
     /// The proxies that are trusted to name the client.
     pub proxies: Proxies,
+    /// Where this worker and the others that accept connections of its sockets tell how many they have.
+    pub board: Option<Rc<Board>>,
 }
 
 /// Nanoseconds in a second.
@@ -105,6 +109,7 @@ impl Default for Settings {
             compression: false,
             compression_size: 1024,
             proxies: Proxies::default(),
+            board: None,
         }
     }
 }
