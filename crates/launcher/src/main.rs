@@ -1,5 +1,5 @@
 //! The command `spindle`: tools for programs that use Spindle. Each command is a module.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod console;
 mod doctor;

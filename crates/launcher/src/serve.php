@@ -2,9 +2,9 @@
 // Run by `spindle serve`, with arguments NAME=VALUE. Ends with status 0 when the server was stopped, and 1 with a line that says why it
 // cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
 //
-// The descriptor `control` is a socket to the command. It is told "ready", "file PATH" for those that are watched, and "leaving" when no more connections are accepted, which
-// are left to the next PHP then; it says "stop" and "now". Signals do not, because service managers send them to all processes of a
-// service.
+// The descriptor `control` is a socket to the command. It is told "refused" if its options are wrong, "ready", "file PATH" for
+// those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
+// "now". Signals do not, because service managers send them to all processes of a service.
 
 namespace Spindle\Serve;
 
@@ -101,7 +101,6 @@ function stop(Server $server, float $grace): void
     if (!State::$isStopping) {
         State::$isStopping = true;
         tell('leaving'); // it may be that only this process was told to stop
-        \fwrite(\STDERR, "Stopping when all requests are answered; Ctrl+C stops at once\n");
     }
     $server->stop($grace);
 }
@@ -177,6 +176,7 @@ function main(array $arguments): never
     }
     $inherited = \array_filter(\preg_filter('/^fd:(\d+)$/', '$1', $many['listen']), fn($fd) => $fd > 2); // not the standard ones
     $options += ['fatal_grace' => $grace, 'close_on_exec' => [State::$control, ...\array_map(\intval(...), [$one['control'], ...$inherited])]];
+    isset($one['board']) && $options['board'] = \array_map(\intval(...), \explode(',', $one['board']));
     try {
         $server = new Server($options);
         foreach ($many['files'] as $files) {
@@ -191,6 +191,7 @@ function main(array $arguments): never
         }
         $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
     } catch (ServerException | \ValueError $wrong) {
+        tell('refused');
         fail($wrong->getMessage());
     }
     State::$process = \getmypid();
@@ -236,14 +237,7 @@ function main(array $arguments): never
     foreach ([SIGINT, SIGTERM, SIGQUIT] as $signal) {
         whenever($signal, static fn () => stop($server, $grace));
     }
-    whenever(SIGHUP, static function () use ($tls): void {
-        try {
-            $tls?->reload();
-        } catch (ServerException $wrong) {
-            \fwrite(\STDERR, "spindle: {$wrong->getMessage()}\n");
-        }
-    }, $early[SIGHUP]);
-    foreach ([SIGUSR1, SIGUSR2] as $signal) {
+    foreach ([SIGHUP, SIGUSR1, SIGUSR2] as $signal) {
         whenever($signal, static fn () => null, $early[$signal]); // the command does what they stand for
     }
     spawn(static function () use ($server, $grace): void {
@@ -268,11 +262,13 @@ function main(array $arguments): never
     $urls = \array_map(static fn (string $address): string => \preg_match('/^(unix|fd):/', $address) ? $address : "$scheme://$address/",
         [\str_starts_with($many['shown'][0], 'unix:') ? $many['shown'][0] : $server->address(), ...\array_slice($many['shown'], 1)]);
     $url = \implode(', ', $urls);
-    @\cli_set_process_title("spindle serve: $app at $url");
+    $of = $one['workers'] === '1' ? '' : ", worker $one[worker]";
+    @\cli_set_process_title("spindle serve: $app at $url$of");
     $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') . ', opcache '
         . (\function_exists('opcache_get_status') && \opcache_get_status(false) ? 'on' : 'off') . ', time slice ' . ((int) \ini_get('async.time_slice_ms') ?: 10) . ' ms' : '';
+    $instances .= $one['workers'] === '1' ? '' : ", $one[workers] workers";
     State::$announce = static function () use ($app, $url, $one, $instances, $isDev): void {
-        \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
+        $one['worker'] === '1' && \fwrite(\STDERR, "Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . "); Ctrl+C stops it\n");
         foreach ($isDev ? \get_included_files() : [] as $file) {
             tell("file $file");
         }

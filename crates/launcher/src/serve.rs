@@ -1,17 +1,20 @@
 //! `spindle serve`: an application behind the HTTP server.
 //!
-//! What serves is PHP: this command finds one that has Spindle, and runs it (`serve.php`). It has the listening sockets, and
-//! starts PHP again when that ends.
+//! What serves is PHP: this command finds one that has Spindle, and runs it (`serve.php`), once for each worker. It has the listening
+//! sockets, and replaces workers that end.
 
-mod keep;
+mod board;
+mod master;
+mod process;
 mod signals;
 mod sockets;
+mod worker;
 
 use crate::console::{self, Status};
 use crate::doctor::candidates;
 use crate::doctor::php::{Php, with_module};
-use keep::{Plan, keep};
 use lexopt::{Arg, Parser, ValueExt};
+use master::Plan;
 use sockets::Sockets;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -41,6 +44,8 @@ PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
                     'application' is called to boot each instance, and returns
                     what handles its requests as 'worker' does
   --instances N     how many instances an application has; without it 16
+  --workers N       how many processes serve, or 'auto': as many as there are
+                    processors for this one. Without it one
   --dev             starts again when a file of APP changes, and shows errors
                     on the page
   --set NAME=VALUE  an option of the server, as max_body_size=1000000 or
@@ -64,6 +69,9 @@ Exit status:
   1  it cannot serve, or PHP had to be ended; a line on standard error says why
 ";
 
+/// How many workers may end before the first one is ready.
+const ATTEMPTS: u32 = 6;
+
 const CODE: &str = include_str!("serve.php");
 
 #[derive(Default)]
@@ -76,6 +84,7 @@ struct Request {
     grace: Duration,
     /// How many instances an application has.
     instances: Option<u32>,
+    workers: Option<usize>,
     is_dev: bool,
     is_proxied: bool,
     is_shared: bool,
@@ -135,6 +144,13 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                 let number = |text: &str| text.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or(wrong);
                 request.instances = Some(arguments.value()?.parse_with(number)?);
             }
+            Arg::Long("workers") => {
+                let auto = || std::thread::available_parallelism().map_or(1, usize::from);
+                let count = |text: &str| if text == "auto" { Some(auto()) } else { text.parse().ok() };
+                let wrong = "--workers takes a number, from 1 to 1024, or 'auto'";
+                let number = |text: &str| count(text).filter(|count| (1..=1024).contains(count)).ok_or(wrong);
+                request.workers = Some(arguments.value()?.parse_with(number)?);
+            }
             Arg::Long("dev") => request.is_dev = true,
             Arg::Long("proxy-protocol") => request.is_proxied = true,
             Arg::Long("reuse-port") => request.is_shared = true,
@@ -159,6 +175,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     }
     if request.instances.is_some() && request.mode != "application" {
         return Err("--instances is for --mode application".into());
+    }
+    if request.workers.is_some() && request.is_dev {
+        return Err("--workers is not for --dev, which has one".into());
     }
     if request.listen.is_empty() {
         request.listen.push("127.0.0.1:8080".into());
@@ -197,10 +216,11 @@ fn serve(request: &Request) -> Result<Status, String> {
         command: &command,
         app: &app,
         grace: request.grace,
+        workers: request.workers.unwrap_or(1),
+        attempts: if request.workers.is_some() { ATTEMPTS } else { 1 },
         is_dev: request.is_dev,
-        has_tls: request.tls.is_some(),
     };
-    keep(&plan, Sockets::bind(&request.listen, request.is_shared)?)
+    master::run(&plan, Sockets::bind(&request.listen, request.is_shared)?)
 }
 
 /// Returns the module that has to be loaded, if PHP's configuration loads none.
@@ -255,8 +275,14 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
     pass("app", app.as_os_str());
     let grace = request.grace.as_secs_f64().to_string();
     let instances = request.instances.unwrap_or(16).to_string();
-    for (name, value) in [("instances", &instances), ("mode", &request.mode), ("log", &request.log), ("grace", &grace)]
-    {
+    let workers = request.workers.unwrap_or(1).to_string();
+    for (name, value) in [
+        ("instances", &instances),
+        ("workers", &workers),
+        ("mode", &request.mode),
+        ("log", &request.log),
+        ("grace", &grace),
+    ] {
         pass(name, OsStr::new(value));
     }
     for (name, values) in [

@@ -45,6 +45,7 @@ fn help_names_all_commands_and_all_options() {
                 "--tls CERT,KEY",
                 "--files",
                 "--mode MODE",
+                "--workers N",
                 "--dev",
                 "--set",
                 "--log",

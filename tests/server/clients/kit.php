@@ -179,9 +179,12 @@ final class Serving
     private $process;
     public readonly string $url;
 
-    public function __construct(string ...$arguments)
+    /** @param string|list<string> ...$arguments of the command; `through`: what executes it */
+    public function __construct(string|array ...$arguments)
     {
-        $command = [dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(in_array('--listen', $arguments, true) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
+        $through = $arguments['through'] ?? [];
+        unset($arguments['through']);
+        $command = [...$through, dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(in_array('--listen', $arguments, true) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
         $files = [['file', '/dev/null', 'r'], ['file', WORK . '/serve.out', 'w'], ['file', WORK . '/serve.err', 'w']];
         $this->process = proc_open($command, $files, $pipes, WORK);
         until(function () use (&$found) {

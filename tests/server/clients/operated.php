@@ -1,6 +1,6 @@
 <?php
 /*
- * `spindle serve` and its processes: signals, reloads, what hangs and what ends.
+ * `spindle serve` and its processes: signals, reloads (PROC-2), what hangs and what ends.
  */
 
 declare(strict_types=1);
@@ -19,19 +19,19 @@ const OPERATED = <<<'PHP'
             case '/pid': echo getmypid(); break;
             case '/fatal': trigger_error('fatal', E_USER_ERROR);
             case '/exit': posix_kill(getmypid(), SIGKILL);
-            case '/wait': file_put_contents(__DIR__ . '/begun', ''); while (!file_exists(__DIR__ . '/go')) usleep(10_000); echo 'waited'; break;
-            case '/stream': file_put_contents(__DIR__ . '/begun', ''); while (true) { echo "data: x\n\n"; ob_flush(); flush(); usleep(10_000); }
-            case '/loop': file_put_contents(__DIR__ . '/begun', ''); while (true);
+            case '/wait': file_put_contents(__DIR__ . '/begun', getmypid()); while (!file_exists(__DIR__ . '/go')) usleep(10_000); echo 'waited'; break;
+            case '/stream': file_put_contents(__DIR__ . '/begun', getmypid()); while (true) { echo "data: x\n\n"; ob_flush(); flush(); usleep(10_000); }
+            case '/loop': file_put_contents(__DIR__ . '/begun', getmypid()); while (true);
         }
     };
     PHP;
 
-/** Asks for this path, and returns the running client when the handler has begun. */
+/** Asks for this path, and returns the running client when the handler has begun, which has written its process into a file. */
 function begin(Serving $serve, string $path)
 {
     array_map(fn($file) => @unlink(WORK . "/$file"), ['begun', 'go']);
     $client = popen("curl -sN --max-time 60 '$serve->url$path' -w ' %{http_code}'", 'r');
-    until(fn() => file_exists(WORK . '/begun'));
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
     return $client;
 }
 $cases['serve: after a fatal error the next PHP accepts, and the others have --grace'] = function () {
@@ -67,8 +67,8 @@ $cases['serve: PHP that does not start any more is tried again'] = function () {
     $first = serving($serve);
     app('operated.php', 'throw new Exception("broken");');
     $serve->get('/exit');
-    until(fn() => str_contains($serve->errors(), 'spindle: PHP ended with status 1 before it could serve: starting it again in 0.5 seconds')
-        && str_contains($serve->errors(), 'again in 1 seconds'));
+    until(fn() => str_contains($serve->errors(), 'spindle: PHP ended with status 1 before it could serve: starting it again in 0.1 seconds')
+        && str_contains($serve->errors(), 'again in 0.2 seconds'));
     same(true, str_contains($serve->errors(), 'operated.php: Exception: broken'));
     app('operated.php', OPERATED);
     same(true, $first !== ($second = serving($serve)) && ctype_digit($second));
@@ -147,7 +147,7 @@ $cases['serve: PHP that hangs while it starts is ended after a minute'] = functi
     posix_kill((int) $first, SIGKILL); // nothing serves
     app('operated.php', OPERATED);
     // It gets SIGTERM and SIGINT at a time.
-    until(fn() => preg_match('~^spindle: PHP was ended by signal (2|15) before it could serve: starting it again in 0.5 seconds$~m', $serve->errors()), 90);
+    until(fn() => preg_match('~^spindle: PHP was ended by signal (2|15) before it could serve: starting it again in 0.1 seconds$~m', $serve->errors()), 90);
     same(1, preg_match('~^spindle: PHP is not ready after 60 seconds: it is ended$~m', $serve->errors()));
     same(true, ctype_digit(serving($serve)));
     $serve->signal();
@@ -175,7 +175,7 @@ $cases['serve: the next PHP accepts when only PHP is told to stop'] = function (
     $first = serving($serve);
     $wait = begin($serve, '/wait');
     posix_kill((int) $first, SIGTERM);
-    until(fn() => str_contains($serve->errors(), 'Stopping'));
+    until(fn() => str_contains($serve->errors(), 'spindle: PHP accepts no more requests: starting another one'));
     same(true, $first !== ($second = serving($serve)) && ctype_digit($second));
     touch(WORK . '/go');
     same('waited 200', stream_get_contents($wait));
@@ -201,7 +201,7 @@ $cases['serve: PHP that cannot be executed for a while is tried again'] = functi
     until(fn() => preg_match('~^spindle: the new PHP cannot be started: \S+own-php: No such file or directory: the old one goes on$~m', $serve->errors()));
     same($first, serving($serve));
     $serve->get('/exit');
-    until(fn() => str_contains($serve->errors(), 'No such file or directory: starting it again in 1 seconds'));
+    until(fn() => str_contains($serve->errors(), 'No such file or directory: starting it again in 0.2 seconds'));
     rename(WORK . '/away', WORK . '/own-php');
     same(true, $first !== ($second = serving($serve)) && ctype_digit($second));
     $serve->signal();

@@ -1,0 +1,45 @@
+//! Processes: how one is started, what it inherits, and how its end is learnt of.
+#![allow(unsafe_code)]
+
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+
+/// Starts a program that has these descriptors, too, with the same numbers. The kernel kills it if this process ends first.
+///
+/// # Errors
+/// There is no such program, or no room for a process.
+pub fn spawn(command: &mut Command, inherits: [BorrowedFd<'_>; 2]) -> io::Result<Pid> {
+    let (parent, numbers) = (getpid(), inherits.map(|fd| fd.as_raw_fd()));
+    let prepare = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != Some(parent) {
+            return Err(Errno::SRCH.into()); // it has ended before
+        }
+        for number in numbers {
+            // SAFETY: the parent has it open until the program runs, and this is a copy of the parent.
+            let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+            fcntl_setfd(inherited, FdFlags::empty())?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes a few system calls, allocates nothing, and takes no locks.
+    unsafe { command.pre_exec(prepare) };
+    let child = command.spawn()?;
+    Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Returns a process that has ended, and how: one that was started here, or, in the first process of a container, that another one has
+/// left behind.
+pub fn reap() -> Option<(Pid, ExitStatus)> {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) => return Some((pid, ExitStatus::from_raw(status.as_raw()))),
+            Err(Errno::INTR) => {}
+            Ok(None) | Err(_) => return None, // there are none
+        }
+    }
+}

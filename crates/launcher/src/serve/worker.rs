@@ -1,0 +1,142 @@
+//! A worker: a PHP that serves, as the command sees it.
+//!
+//! ```text
+//!   starting ── "ready" ── serving ── "leaving", or told to finish ── leaving ── ended
+//! ```
+
+use super::board::Board;
+use super::process;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long it may take to stop after the grace time: it then cancels its requests, which takes `cancel_grace`.
+pub const BEYOND: Duration = Duration::from_secs(5);
+
+/// How long its start may take once it was told to stop.
+const START: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    Starting,
+    Serving,
+    /// It accepts no more connections.
+    Leaving,
+}
+
+pub struct Worker {
+    /// Its place, from 1: the one that takes over from it has the same.
+    pub number: usize,
+    /// How many reloads there were before it.
+    pub generation: u32,
+    /// That on the board.
+    pub place: Option<usize>,
+    pub pid: Pid,
+    pub stage: Stage,
+    pub began: Instant,
+    /// When it is made to end, which it should have done by itself.
+    pub due: Option<Instant>,
+    /// It was told to end.
+    pub is_told: bool,
+    /// It was made to end.
+    pub is_pressed: bool,
+    /// It cannot serve with the options that the command was given.
+    pub is_refused: bool,
+    /// It says nothing any more.
+    pub is_silent: bool,
+    /// What it says: lines. And what it is told.
+    control: UnixStream,
+    said: Vec<u8>,
+}
+
+impl Worker {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// The program cannot be executed.
+    pub fn start(mut command: Command, number: usize, generation: u32, board: &mut Board) -> std::io::Result<Worker> {
+        let (control, its) = UnixStream::pair()?;
+        control.set_nonblocking(true)?;
+        command.arg(format!("control={}", its.as_raw_fd()));
+        let place = board.take();
+        if let Some(place) = place {
+            command.arg(format!("board={},{place}", board.file().as_raw_fd()));
+        }
+        // The signals of a terminal come to the command only.
+        let spawned = process::spawn(command.process_group(0), [its.as_fd(), board.file()]);
+        let pid = spawned.inspect_err(|_| place.into_iter().for_each(|place| board.free(place)))?;
+        Ok(Worker {
+            number,
+            generation,
+            place,
+            pid,
+            stage: Stage::Starting,
+            began: Instant::now(),
+            due: None,
+            is_told: false,
+            is_pressed: false,
+            is_refused: false,
+            is_silent: false,
+            control,
+            said: Vec::new(),
+        })
+    }
+
+    /// Can be read when it says something.
+    pub fn control(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(self.pid, signal); // it is still there, as it was not waited for
+    }
+
+    /// Makes it finish its requests.
+    pub fn finish(&mut self, now: Instant, grace: Duration) {
+        self.is_told = true;
+        match self.stage {
+            Stage::Starting => {
+                self.signal(Signal::TERM);
+                self.is_due_by(now + START);
+            }
+            Stage::Serving => {
+                let _ = self.control.write_all(b"stop\n"); // it may be gone
+                self.is_due_by(now + grace + BEYOND);
+            }
+            Stage::Leaving => {}
+        }
+    }
+
+    pub fn is_due_by(&mut self, time: Instant) {
+        self.due = Some(self.due.map_or(time, |before| before.min(time)));
+    }
+
+    /// Makes it cancel what still runs. If it does not get to that, a thread of it ends it because of the two signals, with a line that
+    /// says where it was.
+    pub fn press(&mut self) {
+        let _ = self.control.write_all(b"now\n");
+        self.signal(Signal::TERM);
+        self.signal(Signal::INT);
+    }
+
+    /// Returns the lines that it has said since.
+    pub fn listen(&mut self) -> Vec<Vec<u8>> {
+        let mut bytes = [0; 256];
+        while let Ok(read) = self.control.read(&mut bytes) {
+            self.said.extend_from_slice(&bytes[..read]);
+            if read == 0 {
+                self.is_silent = true;
+                break;
+            }
+        }
+        let mut lines = Vec::new();
+        while let Some(end) = self.said.iter().position(|byte| *byte == b'\n') {
+            lines.push(self.said.drain(..=end).as_slice().trim_ascii().to_vec());
+        }
+        lines
+    }
+}

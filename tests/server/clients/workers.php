@@ -1,0 +1,205 @@
+<?php
+/*
+ * `spindle serve --workers`: many processes behind the same sockets (PROC-1), and what replaces them (PROC-3).
+ */
+
+declare(strict_types=1);
+
+namespace ServerTests;
+
+/**
+ * The numbers of the workers that serve, when there are this many.
+ *
+ * @return list<string>
+ */
+function workers(Serving $serve, int $count, array $without = []): array
+{
+    $answers = [];
+    until(function () use ($serve, $count, $without, &$answers) {
+        $pid = serving($serve);
+        ctype_digit($pid) || throw new \Exception("no worker answers: $pid " . $serve->errors());
+        in_array($pid, $without, true) || $answers[$pid] = true;
+        $answers = array_filter($answers, fn($pid) => file_exists("/proc/$pid"), ARRAY_FILTER_USE_KEY);
+        return count($answers) >= $count;
+    });
+    return array_map(strval(...), array_keys($answers));
+}
+
+/** Whether a process is there, and is no zombie. */
+function lives(string $pid): bool
+{
+    return preg_match('~^\d+ \(.*\) [^ZX]~', (string) @file_get_contents("/proc/$pid/stat")) === 1;
+}
+$cases['serve: the crash of a worker costs its own requests only'] = function () {
+    $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker', '--workers', '3');
+    same(true, str_contains($serve->errors(), '(worker mode, 3 workers)'));
+    $all = workers($serve, 3);
+    foreach ([SIGKILL, SIGSEGV] as $signal) {
+        $wait = begin($serve, '/wait');
+        $waits = file_get_contents(WORK . '/begun');
+        // Those beside the one that has the request.
+        foreach (array_slice(array_diff($all, [$waits]), 0, 2) as $victim) {
+            posix_kill((int) $victim, $signal);
+            until(fn() => !lives($victim));
+            until(fn() => preg_match("~^spindle: worker [123] was ended by signal $signal: starting it again\$~m", $serve->errors()));
+        }
+        same(true, lives($waits));
+        touch(WORK . '/go');
+        same('waited 200', stream_get_contents($wait));
+        $all = workers($serve, 3);
+        same(true, in_array($waits, $all, true));
+    }
+    $serve->signal();
+    same(0, $serve->end());
+    same([], array_filter($all, lives(...)));
+};
+$cases['serve: workers in all modes, with files, TLS and Unix sockets'] = function () {
+    @mkdir(WORK . '/public');
+    file_put_contents(WORK . '/public/a.txt', 'the file');
+    $handler = app('pid-handler.php', 'return fn() => (string) getmypid();');
+    $worker = app('operated.php', OPERATED);
+    $application = app('pid-application.php', 'return fn() => function () { echo getmypid(); };');
+    foreach ([[$handler], ['--tls', 'one.pem,one.key', $handler], ['--mode', 'worker', $worker], ['--mode', 'application', '--instances', '2', $application],
+        ['--listen', 'unix:' . WORK . '/workers.sock', $handler], ['--reuse-port', $handler]] as $arguments) {
+        $serve = new Serving('--workers', '2', '--files', 'public', '--log', 'json', ...$arguments);
+        $options = str_starts_with($serve->url, 'unix') ? '--unix-socket ' . WORK . '/workers.sock' : '';
+        $get = fn(string $path) => $options ? shell("curl -s --max-time 30 $options http://localhost$path") : $serve->get($path);
+        same('the file', $get('/a.txt'));
+        $seen = [];
+        until(function () use ($get, &$seen) {
+            $seen[$get('/pid')] = true;
+            return count($seen) === 2;
+        });
+        same([true, true], array_map(fn($pid) => lives((string) $pid), array_keys($seen)));
+        $serve->signal();
+        same(0, $serve->end());
+        foreach (array_filter(explode("\n", trim(file_get_contents(WORK . '/serve.out')))) as $line) {
+            same(200, json_decode($line, true)['status']);
+        }
+    }
+    same(false, file_exists(WORK . '/workers.sock'));
+};
+$cases['serve: connections are shared out among workers'] = function () {
+    $serve = new Serving('--workers', '2', '--log', 'off', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+    workers($serve, 2);
+    // They are open at the same time, and there is always one more.
+    $seen = [];
+    for ($i = 0; $i < 60; $i++) {
+        $clients[] = $client = stream_socket_client('tcp' . substr($serve->url, 4));
+        fwrite($client, "GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+        $answer = fread($client, 8192);
+        $pid = substr($answer, strpos($answer, "\r\n\r\n") + 4);
+        $seen[$pid] = ($seen[$pid] ?? 0) + 1;
+    }
+    // On a busy machine one may not run for some of them.
+    same([2, true], [count($seen), min($seen) >= 15]);
+    unset($clients);
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: lines of the log of all workers stay whole in a pipe'] = function () {
+    // Its reader begins when the pipe is full, and is slow.
+    posix_mkfifo(WORK . '/opens', 0600);
+    $serve = new Serving('--workers', '2', '--log', 'json', app('pid-handler.php', 'return fn() => (string) getmypid();'), through: ['bash', '-c', 'exec "$@" > >(read < ' . WORK . '/opens; while IFS= read -r line; do printf "%s\\n" "$line"; done > ' . WORK . '/piping.log; mv ' . WORK . '/piping.log ' . WORK . '/piped.log)', 'bash']);
+    workers($serve, 2);
+    shell("wrk -t1 -c16 -d1s -H 'User-Agent: " . str_repeat('x', 300) . "' $serve->url/");
+    file_put_contents(WORK . '/opens', "open\n");
+    $serve->signal();
+    same(0, $serve->end());
+    until(fn() => file_exists(WORK . '/piped.log'));
+    foreach (file(WORK . '/piped.log', FILE_IGNORE_NEW_LINES) as $line) {
+        json_decode($line) !== null || preg_match('~^\d+ requests are not in this log~', $line) || throw new \Exception("a mixed line: $line");
+    }
+};
+$cases['serve: as many workers as processors are allowed'] = function () {
+    $app = app('pid-handler.php', 'return fn() => (string) getmypid();');
+    $serve = new Serving('--workers', 'auto', $app, through: ['taskset', '-c', '0']);
+    same(true, str_contains($serve->errors(), '(handler mode);'));
+    $serve->signal();
+    same(0, $serve->end());
+    $allowed = (int) shell('nproc');
+    $serve = new Serving('--workers', 'auto', $app);
+    same(true, str_contains($serve->errors(), $allowed === 1 ? '(handler mode);' : "(handler mode, $allowed workers);"));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: workers that never get ready end it, after six attempts'] = function () {
+    $command = fn(string ...$arguments) => shell('env -C ' . WORK . ' ' . implode(' ', array_map(escapeshellarg(...), [dirname(EXTENSION) . '/spindle', 'serve', '--extension', EXTENSION, '--listen', '127.0.0.1:0', ...$arguments])) . ' 2>&1');
+    $lines = explode("\n", $command('--workers', '3', app('throws.php', 'throw new Exception("no database");')));
+    same(6, count(preg_grep('~^spindle: \S+/throws\.php: Exception: no database in ~', $lines)));
+    same(['0.1', '0.2', '0.4', '0.8', '1.6'], preg_replace('~^spindle: PHP ended with status 1 before it could serve: starting it again in (\S+) seconds$~', '$1', array_values(preg_grep('~again in~', $lines))));
+    same(1, preg_match('~ \(status 1\)$~', end($lines)));
+    // No attempt makes these better.
+    same('spindle: There is no option "none" (status 1)', $command('--workers', '3', '--set', 'none=1', app('fine.php', 'return fn() => "";')));
+    foreach (['0', '1025', '-1', 'many', ''] as $count) {
+        same("spindle: cannot parse argument \"$count\": --workers takes a number, from 1 to 1024, or 'auto'; see 'spindle serve --help' (status 1)", $command("--workers=$count", 'fine.php'));
+    }
+    same("spindle: --workers is not for --dev, which has one; see 'spindle serve --help' (status 1)", $command('--workers', '2', '--dev', 'fine.php'));
+    // One that gets ready in time is enough.
+    @unlink(WORK . '/attempts');
+    $serve = new Serving('--workers', '2', app('late.php', 'file_put_contents(__DIR__ . "/attempts", "x", FILE_APPEND); if (filesize(__DIR__ . "/attempts") < 4) posix_kill(getmypid(), SIGKILL); return fn() => (string) getmypid();'));
+    workers($serve, 2);
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: no worker outlives a command that is killed'] = function () {
+    $starts = "file_put_contents(__DIR__ . '/begun', getmypid()); while (true);";
+    foreach (['starts', 'serves', 'computes', 'is stopped', 'finishes'] as $state) {
+        $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker', '--workers', '2', '--set', 'request_timeout=0');
+        $all = workers($serve, 2);
+        if ($state === 'starts') {
+            @unlink(WORK . '/begun');
+            app('operated.php', $starts);
+            $serve->signal(SIGHUP);
+            until(fn() => (int) @file_get_contents(WORK . '/begun'));
+            $all[] = file_get_contents(WORK . '/begun');
+        } elseif ($state === 'computes') {
+            $client = begin($serve, '/loop');
+        } elseif ($state === 'is stopped') {
+            posix_kill((int) $all[0], SIGSTOP);
+        } elseif ($state === 'finishes') {
+            $client = begin($serve, '/wait');
+            $serve->signal();
+            until(fn() => str_contains($serve->errors(), 'Stopping'));
+            $all = [file_get_contents(WORK . '/begun')];
+        }
+        same($all, array_values(array_filter($all, lives(...))));
+        $serve->signal(SIGKILL);
+        until(fn() => array_filter($all, lives(...)) === []);
+        until(fn() => @stream_socket_client(str_replace('http', 'tcp', $serve->url)) === false);
+    }
+};
+$cases['serve: as the first process of a container it waits for what others leave behind'] = function () {
+    // A process that takes orphans over is all that makes one the first, here.
+    $app = app('orphans.php', 'return function (Async\Http\Request $r) { return trim((string) shell_exec("(sh -c \'echo \$\$; exec true\' &) 2>/dev/null; wait")); };');
+    $serve = new Serving('--workers', '2', $app, through: ['python3', '-c', 'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1); os.execv(sys.argv[1], sys.argv[1:])']);
+    for ($i = 0; $i < 10; $i++) {
+        $orphans[] = $orphan = $serve->get('/');
+        same(true, ctype_digit($orphan));
+    }
+    until(fn() => array_filter($orphans, fn($pid) => file_exists("/proc/$pid")) === []);
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: what an app does to its process ends one worker at most'] = function () {
+    $app = app('hostile.php', <<<'PHP'
+        return function (Async\Http\Request $r) {
+            switch ($r->path()) {
+                case '/signals': foreach ([SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD] as $signal) pcntl_signal($signal, SIG_IGN); return 'ignored';
+                case '/descriptors': foreach (array_diff(scandir('/proc/self/fd'), ['.', '..', '0', '1', '2']) as $fd) @FFI::cdef('int close(int);')->close((int) $fd); return 'closed';
+                case '/fork': if (pcntl_fork() === 0) { posix_kill(getmypid(), SIGKILL); } return 'forked';
+            }
+            return (string) getmypid();
+        };
+        PHP);
+    foreach (['/signals', '/descriptors', '/fork'] as $path) {
+        $serve = new Serving('--workers', '2', '--grace', '1', '-d', 'ffi.enable=1', $app);
+        $all = workers($serve, 2);
+        $serve->get($path, '--max-time 3');
+        $serve->signal(SIGHUP);
+        until(fn() => array_intersect($next = workers($serve, 2, $all), $all) === [] && count($next) === 2);
+        until(fn() => array_filter($all, lives(...)) === []);
+        $serve->signal();
+        same(0, $serve->end());
+    }
+};
