@@ -146,6 +146,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "request_timeout" => settings.request_timeout = seconds(&name, value)?,
             "cancel_grace" => settings.cancel_grace = seconds(&name, value)?,
             "fatal_grace" => settings.fatal_grace = seconds(&name, value)?,
+            "idle_grace" => settings.idle_grace = seconds(&name, value)?,
             "write_timeout" => settings.write_timeout = seconds(&name, value)?,
             "write_window" => settings.write_window = size(&name, value, 1)?,
             "max_buffered" => settings.max_buffered = size(&name, value, 0)?,

@@ -86,6 +86,8 @@ pub struct Connection {
     pub close_if_idle: Cell<bool>,
     /// It is to be closed when its requests are answered.
     pub should_drain: Cell<bool>,
+    /// Until then it may still begin a request when it is to be closed; 0 if it may not.
+    pub waits_until: Cell<u64>,
     /// Since when the client has taken no data; 0 if it takes them.
     pub blocked_since: Cell<u64>,
     /// When the client has last taken data, or when the first came that waits for it.
@@ -127,6 +129,7 @@ impl Connection {
             is_aborted: Cell::new(false),
             close_if_idle: Cell::new(false),
             should_drain: Cell::new(false),
+            waits_until: Cell::new(0),
             blocked_since: Cell::new(0),
             taken_at: Cell::new(0),
             waiting: OnceCell::new(),
@@ -221,9 +224,10 @@ impl Connection {
         }
     }
 
-    /// Closes the connection when its requests are answered.
-    pub fn drain(&self) {
-        self.should_drain.set(true);
+    /// Closes the connection when its requests are answered, also one that begins before this time.
+    pub fn drain(&self, until: u64) {
+        let is_first = !self.should_drain.replace(true);
+        self.waits_until.set(if is_first { until } else { self.waits_until.get().min(until) });
         self.wake();
     }
 
@@ -429,7 +433,11 @@ impl Connection {
             0 => NEVER,
             since => limit(since, settings.write_timeout),
         };
-        phase.min(blocked)
+        let waits = match self.waits_until.get() {
+            0 => NEVER,
+            until => until,
+        };
+        phase.min(blocked).min(waits)
     }
 
     /// Has the task woken when a limit of this length, which starts now, has passed; 0 is no limit. Earlier limits are scheduled

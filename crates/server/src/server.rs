@@ -178,7 +178,8 @@ impl Server {
     }
 
     /// Accepts no more connections, and closes the existing ones when their requests are answered. After `grace`
-    /// nanoseconds handlers are cancelled; if it is `None`, there is no limit.
+    /// nanoseconds handlers are cancelled; if it is `None`, there is no limit. Connections of HTTP/1.1 that wait for a request have the
+    /// `idle_grace` of the settings for that.
     pub fn drain(&self, grace: Option<u64>) {
         let shared = &self.0.shared;
         let until = grace.map(|grace| shared.event_loop.driver.now().saturating_add(grace));
@@ -189,7 +190,9 @@ impl Server {
         }
         shared.lifecycle.set(Lifecycle::Draining(until));
         shared.wake_draining();
-        self.0.connections.each(Connection::drain);
+        let idle = self.settings().idle_grace;
+        let idle = shared.event_loop.driver.now().saturating_add(grace.map_or(idle, |grace| grace.min(idle)));
+        self.0.connections.each(|connection| connection.drain(idle));
         shared.event_loop.driver.wake();
     }
 

@@ -30,6 +30,8 @@ pub struct Settings {
     pub cancel_grace: u64,
     /// How long other requests may take after one has ended with a fatal error; 0 for no time at all.
     pub fatal_grace: u64,
+    /// How long connections that wait for a request may still begin one when the server is stopped.
+    pub idle_grace: u64,
     /// How long a client may take no data of a response; then the connection is closed.
     pub write_timeout: u64,
     /// How many bytes of a response are buffered before its handler has to wait.
@@ -90,6 +92,7 @@ impl Default for Settings {
             request_timeout: 60 * SECOND,
             cancel_grace: 5 * SECOND,
             fatal_grace: 30 * SECOND,
+            idle_grace: 0,
             write_timeout: 30 * SECOND,
             write_window: 256 << 10,
             max_buffered: 256 << 20,

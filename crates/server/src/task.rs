@@ -207,10 +207,23 @@ impl Task {
         ))
     }
 
+    /// Returns `true` if it is time for a request to begin, before the connection is closed: one that the client may have sent already
+    /// would be lost.
+    fn waits_for_request(&self) -> bool {
+        let connection = &self.connection;
+        self.shared().event_loop.now.get() < connection.waits_until.get()
+            && match &self.protocol {
+                Protocol::Proxied(..) | Protocol::Handshaking(_) | Protocol::Unknown(..) | Protocol::Idle(_) => true,
+                Protocol::Http1(_) => matches!(connection.phase.get(), Phase::Head(_) | Phase::Idle(_)),
+                _ => false,
+            }
+    }
+
     fn graceful_shutdown(&mut self) {
-        if self.is_draining || !self.connection.should_drain.get() {
+        if self.is_draining || !self.connection.should_drain.get() || self.waits_for_request() {
             return;
         }
+        self.connection.waits_until.set(0);
         self.is_draining = true;
         match &mut self.protocol {
             Protocol::Proxied(..) | Protocol::Handshaking(_) | Protocol::Unknown(..) => {

@@ -760,6 +760,49 @@ fn a_server_drains() {
 }
 
 #[test]
+fn connections_may_still_begin_a_request_for_a_while_when_a_server_drains() {
+    let world = World::echo(Settings { idle_grace: SECOND, keep_alive: 0, ..Settings::default() });
+    let [used, light, unused, begun, silent] = [(); 5].map(|()| world.client());
+    light.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    light.expect(&world, "[GET /1 ]");
+    world.advance(2 * SECOND); // it has no buffers any more
+    used.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    used.expect(&world, "[GET /1 ]");
+    begun.send(&world, "GET /2 HTTP/1.1\r\n");
+    world.server.drain(Some(10 * SECOND));
+    world.advance(SECOND - 1);
+    for client in [&used, &light, &unused] {
+        client.send(&world, "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n");
+        let text = client.rest(&world);
+        assert!(
+            text.contains("[GET /2 ]") && text.ends_with("[GET /2 ]") && text.contains("connection: close"),
+            "{text}"
+        );
+    }
+    assert!(!silent.is_closed());
+    world.advance(1);
+    assert_eq!(silent.rest(&world), "");
+    // A head of which a part has come is not lost.
+    begun.send(&world, "Host: x\r\n\r\n");
+    let text = begun.rest(&world);
+    assert!(text.contains("[GET /2 ]") && text.contains("connection: close"), "{text}");
+    drop((used, light, unused, begun, silent));
+    world.until(|| world.server.is_drained().then_some(()));
+}
+
+#[test]
+fn a_second_drain_that_is_shorter_leaves_no_time_to_begin_a_request() {
+    let world = World::echo(Settings { idle_grace: SECOND, ..Settings::default() });
+    let client = world.client();
+    world.server.drain(Some(10 * SECOND));
+    world.step();
+    assert!(!client.is_closed());
+    world.server.drain(Some(0));
+    world.step();
+    assert_eq!(client.rest(&world), "");
+}
+
+#[test]
 fn a_server_that_does_not_drain_in_time_cancels_its_handlers() {
     let (world, begun) = held(Settings::default());
     let client = world.client();
