@@ -18,6 +18,7 @@ use master::Plan;
 use sockets::Sockets;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -204,14 +205,24 @@ fn pair(value: &OsStr) -> Result<(OsString, OsString), lexopt::Error> {
 
 fn serve(request: &Request) -> Result<Status, String> {
     let shown = request.app.to_string_lossy();
-    let app = std::fs::canonicalize(&request.app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
+    let folder = working_directory();
+    // Resolved whenever a worker starts: a deployment may switch a symbolic link to another release.
+    let resolve = || {
+        let file = folder.join(&request.app);
+        std::fs::canonicalize(file).map_err(|error| format!("{shown}: {}", console::reason(&error)))
+    };
+    let app = resolve()?;
     if !app.is_file() {
         return Err(format!("{shown} is not a file"));
     }
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
     let php = Php::find(&request.php)?;
     let module = module(request, &php)?;
-    let command = |listen: &[OsString]| command(request, &php, module.as_deref(), &app, listen);
+    let command = |listen: &[OsString]| {
+        let mut command = command(request, &php, module.as_deref(), &resolve()?, listen);
+        command.current_dir(&folder);
+        Ok(command)
+    };
     let plan = Plan {
         command: &command,
         app: &app,
@@ -221,6 +232,14 @@ fn serve(request: &Request) -> Result<Status, String> {
         is_dev: request.is_dev,
     };
     master::run(&plan, Sockets::bind(&request.listen, request.is_shared)?)
+}
+
+/// Returns the working directory as the shell names it, in which symbolic links lead to what they lead to later.
+fn working_directory() -> PathBuf {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let named = std::env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    let named = named.filter(|path| place(path).is_some() && place(path) == place(Path::new(".")));
+    named.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// Returns the module that has to be loaded, if PHP's configuration loads none.

@@ -203,3 +203,100 @@ $cases['serve: what an app does to its process ends one worker at most'] = funct
         same(0, $serve->end());
     }
 };
+$cases['serve: reloads under load lose nothing'] = function () {
+    $app = app('load.php', <<<'PHP'
+        return function (Async\Http\Request $r) {
+            if ($r->isWebSocket()) {
+                $socket = $r->upgrade();
+                foreach ($socket as $message) $socket->send("You say: $message");
+                return null;
+            }
+            return match ($r->path()) {
+                '/upload' => strlen($r->body()) . ' bytes',
+                '/events' => Async\Http\Response::events((function () { for ($i = 0; $i < 30; $i++) { Async\delay(100); yield "event $i"; } })()),
+                default => (string) getmypid(),
+            };
+        };
+        PHP);
+    foreach ([[], ['--tls', 'one.pem,one.key']] as $arguments) {
+        $serve = new Serving('--workers', '2', '--log', 'off', '--grace', '20', ...$arguments, ...[$app]);
+        workers($serve, 2);
+        file_put_contents(WORK . '/load.py', <<<'PY'
+            import asyncio, http.client, ssl, sys, time, websockets
+            kind, host, port, is_tls = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == 's'
+            trust = ssl.create_default_context(cafile=sys.argv[5])
+            async def talk():
+                async with websockets.connect(f'ws{sys.argv[4]}://{host}:{port}/', **({'ssl': trust} if is_tls else {})) as socket:
+                    try:
+                        while True:
+                            await socket.send('x')
+                            assert await socket.recv() == 'You say: x'
+                            await asyncio.sleep(0.05)
+                    except websockets.ConnectionClosed as e:
+                        print(e.code)
+            if kind == 'socket':
+                asyncio.run(talk())
+            else:
+                client = http.client.HTTPSConnection(host, port, context=trust) if is_tls else http.client.HTTPConnection(host, port)
+                def pieces():
+                    for i in range(30):
+                        time.sleep(0.1)
+                        yield b'x' * 1000
+                client.request('POST', '/upload', body=pieces(), headers={'Content-Length': '30000'})
+                print(client.getresponse().read().decode())
+            PY);
+        preg_match('~^http(s?)://(.*):(\d+)$~', $serve->url, $of);
+        $begin = fn(string $kind) => popen('timeout 60 /usr/bin/python3 ' . WORK . "/load.py $kind $of[2] $of[3] '$of[1]' " . WORK . '/one.pem 2>&1', 'r');
+        [$upload, $socket] = [$begin('upload'), $begin('socket')];
+        $events = popen("curl -sN --cacert " . WORK . "/one.pem $serve->url/events", 'r');
+        $loads = array_map(fn($header) => popen("wrk -t1 -c8 -d8s -H '$header' $serve->url/ 2>&1", 'r'), ['X: kept', 'Connection: close']);
+        for ($i = 1; $i <= 20; $i++) {
+            $serve->signal(SIGHUP);
+            until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+        }
+        same('30000 bytes', trim(stream_get_contents($upload)));
+        same('1001', trim(stream_get_contents($socket)));
+        same(30, substr_count(stream_get_contents($events), 'data: event '));
+        foreach ($loads as $load) {
+            $seen = stream_get_contents($load);
+            same([1, 0], [preg_match('~[1-9]\d* requests in~', $seen), preg_match('~Socket errors|Non-2xx~', $seen)]);
+        }
+        $serve->signal();
+        same(0, $serve->end());
+    }
+};
+$cases['serve: a release that a symbolic link leads to, and that is deleted later'] = function () {
+    foreach (['one', 'two', 'broken'] as $release) {
+        mkdir(WORK . "/$release");
+        file_put_contents(WORK . "/$release/part.php", "<?php const RELEASE = '$release';\n");
+        file_put_contents(WORK . "/$release/served.php", $release === 'broken' ? '<?php throw new Exception("no such table");'
+            : '<?php require __DIR__ . "/part.php"; return fn() => RELEASE . " " . basename(getcwd()) . " " . file_get_contents("kept/a.txt");');
+        mkdir(WORK . "/$release/kept");
+        file_put_contents(WORK . "/$release/kept/a.txt", $release);
+    }
+    $switch = function (string $release) {
+        symlink($release, WORK . '/switching');
+        rename(WORK . '/switching', WORK . '/current');
+    };
+    $remove = fn(string $release) => shell('rm -r ' . WORK . "/$release");
+    $switch('one');
+    $serve = new Serving('--workers', '2', '--files', '/kept=kept', 'served.php', through: ['bash', '-c', 'cd ' . WORK . '/current && exec "$@"', 'bash']);
+    same('one one one', $serve->get('/'));
+    $switch('two');
+    $remove('one');
+    $serve->signal(SIGHUP);
+    until(fn() => str_contains($serve->errors(), 'the new PHP has taken over'));
+    same(array_fill(0, 10, 'two two two'), array_map(fn() => $serve->get('/'), range(1, 10)));
+    same('two', $serve->get('/kept/a.txt'));
+    // One that does not boot, or is not there, changes nothing.
+    $switch('broken');
+    $serve->signal(SIGHUP);
+    until(fn() => str_contains($serve->errors(), 'spindle: the new PHP ended with status 1 before it could serve: the old one goes on'));
+    same(1, preg_match('~^spindle: \S+/broken/served\.php: Exception: no such table in ~m', $serve->errors()));
+    $remove('broken');
+    $serve->signal(SIGHUP);
+    until(fn() => str_contains($serve->errors(), 'spindle: the new PHP cannot be started: served.php: No such file or directory: the old one goes on'));
+    same(array_fill(0, 10, 'two two two'), array_map(fn() => $serve->get('/'), range(1, 10)));
+    $serve->signal();
+    same(0, $serve->end());
+};

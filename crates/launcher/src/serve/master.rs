@@ -62,7 +62,7 @@ type Version = Option<(u64, i64, i64)>;
 /// What is kept alive, and how.
 pub struct Plan<'a> {
     /// PHP, as it serves at these addresses.
-    pub command: &'a dyn Fn(&[OsString]) -> Command,
+    pub command: &'a dyn Fn(&[OsString]) -> Result<Command, String>,
     pub app: &'a Path,
     /// How many serve.
     pub workers: usize,
@@ -194,7 +194,7 @@ impl Master<'_> {
         let generation = self.target();
         let is_free = |number: &usize| self.of_generation(generation).all(|worker| worker.number != *number);
         let number = (1..=self.plan.workers).find(is_free).unwrap_or(self.plan.workers);
-        let mut command = (self.plan.command)(&sockets.names);
+        let mut command = (self.plan.command)(&sockets.names)?;
         command.arg(format!("worker={number}"));
         if let Some(state) = &self.state {
             let mut argument = OsString::from("state=");
@@ -335,6 +335,7 @@ impl Master<'_> {
                 let serving = self.of_generation(generation).filter(|worker| worker.stage == Stage::Serving).count();
                 if self.next == Some(generation) && serving >= self.plan.workers {
                     (self.generation, self.next) = (generation, None);
+                    console::complain(b"spindle: the new PHP has taken over");
                     self.finish(|worker| worker.generation != generation, now);
                 }
             }
