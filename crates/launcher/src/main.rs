@@ -3,6 +3,7 @@
 
 mod console;
 mod doctor;
+mod reload;
 mod serve;
 mod transpile;
 mod tree;
@@ -16,6 +17,7 @@ Usage: spindle COMMAND [ARGUMENT]...
 
 Commands:
   serve          an HTTP server with a PHP file that handles its requests
+  reload         new code for 'serve', without a pause
   doctor         whether Spindle works in a PHP, and what blocks a script
   transpile      plain PHP in place of the operators spawn, await and suspend
 
@@ -54,6 +56,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<Status, Usage> {
             transpile::run(arguments).map_err(|message| Usage { message, help: "spindle transpile --help" })
         }
         Some(Arg::Value(command)) if command == "serve" => Ok(serve::run(arguments)),
+        Some(Arg::Value(command)) if command == "reload" => Ok(reload::run(arguments)),
         Some(Arg::Value(command)) if command == "doctor" => {
             doctor::run(arguments).map_err(|message| Usage { message, help: "spindle doctor --help" })
         }

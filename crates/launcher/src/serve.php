@@ -4,7 +4,7 @@
 //
 // The descriptor `control` is a socket to the command. It is told "refused" if its options are wrong, "ready", "file PATH" for
 // those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
-// "now". Signals do not, because service managers send them to all processes of a service.
+// "now", and "ask" to hear "runs". Signals do not, because service managers send them to all processes of a service.
 
 namespace Spindle\Serve;
 
@@ -242,6 +242,10 @@ function main(array $arguments): never
     }
     spawn(static function () use ($server, $grace): void {
         while (($line = \fgets(State::$control)) !== false) {
+            if ($line === "ask\n") {
+                tell('runs');
+                continue;
+            }
             stop($server, $line === "now\n" ? 0 : $grace);
         }
         stop($server, $grace); // the command is gone

@@ -3,9 +3,12 @@
 //! What serves is PHP: this command finds one that has Spindle, and runs it (`serve.php`), once for each worker. It has the listening
 //! sockets, and replaces workers that end.
 
+mod admin;
 mod board;
+mod limits;
 mod master;
 mod process;
+mod report;
 mod signals;
 mod sockets;
 mod worker;
@@ -13,7 +16,9 @@ mod worker;
 use crate::console::{self, Status};
 use crate::doctor::candidates;
 use crate::doctor::php::{Php, with_module};
+use admin::Admin;
 use lexopt::{Arg, Parser, ValueExt};
+use limits::Limits;
 use master::Plan;
 use sockets::Sockets;
 use std::ffi::{OsStr, OsString};
@@ -47,6 +52,14 @@ PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
   --instances N     how many instances an application has; without it 16
   --workers N       how many processes serve, or 'auto': as many as there are
                     processors for this one. Without it one
+  --max-requests N, --max-memory SIZE, --max-lifetime SECONDS
+                    when another one takes the place of a worker; not all at a
+                    time, and more or less by a tenth. Without them never
+  --stuck-timeout SECONDS
+                    ends a worker whose event loop stands still for this long,
+                    with a line that says where. Without it none is ended
+  --admin ADDRESS   answers /healthz, /readyz, /metrics and /status at
+                    HOST:PORT or unix:PATH; may be repeated
   --dev             starts again when a file of APP changes, and shows errors
                     on the page
   --set NAME=VALUE  an option of the server, as max_body_size=1000000 or
@@ -86,6 +99,8 @@ struct Request {
     /// How many instances an application has.
     instances: Option<u32>,
     workers: Option<usize>,
+    limits: Limits,
+    admin: Vec<OsString>,
     is_dev: bool,
     is_proxied: bool,
     is_shared: bool,
@@ -152,6 +167,19 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                 let number = |text: &str| count(text).filter(|count| (1..=1024).contains(count)).ok_or(wrong);
                 request.workers = Some(arguments.value()?.parse_with(number)?);
             }
+            Arg::Long("max-requests") => {
+                let number =
+                    |text: &str| text.parse().ok().filter(|count| *count > 0).ok_or("--max-requests takes a number");
+                request.limits.requests = Some(arguments.value()?.parse_with(number)?);
+            }
+            Arg::Long("max-memory") => request.limits.memory = Some(arguments.value()?.parse_with(bytes)?),
+            Arg::Long("max-lifetime") => {
+                request.limits.lifetime = Some(arguments.value()?.parse_with(seconds("--max-lifetime"))?)
+            }
+            Arg::Long("stuck-timeout") => {
+                request.limits.stuck = Some(arguments.value()?.parse_with(seconds("--stuck-timeout"))?)
+            }
+            Arg::Long("admin") => request.admin.push(arguments.value()?),
             Arg::Long("dev") => request.is_dev = true,
             Arg::Long("proxy-protocol") => request.is_proxied = true,
             Arg::Long("reuse-port") => request.is_shared = true,
@@ -177,6 +205,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     if request.instances.is_some() && request.mode != "application" {
         return Err("--instances is for --mode application".into());
     }
+    if request.limits.are_any() && request.is_dev {
+        return Err("--max-requests, --max-memory, --max-lifetime and --stuck-timeout are not for --dev".into());
+    }
     if request.workers.is_some() && request.is_dev {
         return Err("--workers is not for --dev, which has one".into());
     }
@@ -184,6 +215,25 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
         request.listen.push("127.0.0.1:8080".into());
     }
     Ok(Some(request))
+}
+
+fn seconds(option: &str) -> impl Fn(&str) -> Result<Duration, String> {
+    move |text| {
+        let seconds = text.parse().ok().filter(|seconds| (1.0..=31_536_000.0).contains(seconds));
+        seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{option} takes seconds, from 1 to 31536000"))
+    }
+}
+
+/// Returns how many bytes a text such as `256M` means.
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    let (number, unit) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|bytes| *bytes > 0);
+    bytes.ok_or("--max-memory takes bytes, as in 256M")
 }
 
 fn one_of(option: &str, value: OsString, allowed: &[&str]) -> Result<String, lexopt::Error> {
@@ -226,12 +276,14 @@ fn serve(request: &Request) -> Result<Status, String> {
     let plan = Plan {
         command: &command,
         app: &app,
+        limits: request.limits,
         grace: request.grace,
         workers: request.workers.unwrap_or(1),
         attempts: if request.workers.is_some() { ATTEMPTS } else { 1 },
         is_dev: request.is_dev,
     };
-    master::run(&plan, Sockets::bind(&request.listen, request.is_shared)?)
+    let admin = Admin::bind(&request.admin)?;
+    master::run(&plan, Sockets::bind(&request.listen, request.is_shared)?, admin)
 }
 
 /// Returns the working directory as the shell names it, in which symbolic links lead to what they lead to later.

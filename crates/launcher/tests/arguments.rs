@@ -18,7 +18,11 @@ fn version() {
 fn help_names_all_commands_and_all_options() {
     let folder = Folder::new("help");
     for (args, begins, names) in [
-        (vec!["--help"], "Usage: spindle COMMAND", vec!["serve", "doctor", "transpile", "--help", "--version"]),
+        (
+            vec!["--help"],
+            "Usage: spindle COMMAND",
+            vec!["serve", "reload", "doctor", "transpile", "--help", "--version"],
+        ),
         (
             vec!["transpile", "--help"],
             "Usage: spindle transpile",
@@ -37,6 +41,7 @@ fn help_names_all_commands_and_all_options() {
                 "Exit status",
             ],
         ),
+        (vec!["reload", "--help"], "Usage: spindle reload SOCKET", vec!["--help", "Exit status"]),
         (
             vec!["serve", "--help"],
             "Usage: spindle serve",
@@ -46,6 +51,11 @@ fn help_names_all_commands_and_all_options() {
                 "--files",
                 "--mode MODE",
                 "--workers N",
+                "--max-requests N",
+                "--max-memory SIZE",
+                "--max-lifetime SECONDS",
+                "--stuck-timeout SECONDS",
+                "--admin ADDRESS",
                 "--dev",
                 "--set",
                 "--log",

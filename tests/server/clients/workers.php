@@ -252,7 +252,11 @@ $cases['serve: reloads under load lose nothing'] = function () {
         $loads = array_map(fn($header) => popen("wrk -t1 -c8 -d8s -H '$header' $serve->url/ 2>&1", 'r'), ['X: kept', 'Connection: close']);
         for ($i = 1; $i <= 20; $i++) {
             $serve->signal(SIGHUP);
-            until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+            try {
+                until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+            } catch (\Exception) {
+                throw new \Exception("reload $i: " . $serve->errors());
+            }
         }
         same('30000 bytes', trim(stream_get_contents($upload)));
         same('1001', trim(stream_get_contents($socket)));

@@ -1,6 +1,7 @@
 //! What the workers tell: numbers, in memory that they share. This process reads them as from a file.
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use serde::Serialize;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,6 +9,38 @@ use std::os::unix::fs::FileExt;
 
 /// The size of a place, as in the crate of the server.
 const PLACE: usize = 128;
+
+/// The numbers of a worker, in the order of the place, after whether it accepts connections.
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Numbers {
+    pub connections: u64,
+    pub accepted: u64,
+    pub requests: u64,
+    pub running: u64,
+    pub queued: u64,
+    pub websockets: u64,
+    pub files: u64,
+    pub refused: u64,
+    pub cancelled: u64,
+    pub handshakes_failed: u64,
+    pub waiting: u64,
+}
+
+impl Numbers {
+    /// Adds what another worker has counted.
+    pub fn add(&mut self, other: &Numbers) {
+        for (total, number) in [
+            (&mut self.accepted, other.accepted),
+            (&mut self.requests, other.requests),
+            (&mut self.files, other.files),
+            (&mut self.refused, other.refused),
+            (&mut self.cancelled, other.cancelled),
+            (&mut self.handshakes_failed, other.handshakes_failed),
+        ] {
+            *total = total.saturating_add(number);
+        }
+    }
+}
 
 pub struct Board {
     file: File,
@@ -34,6 +67,32 @@ impl Board {
         let free = self.is_taken.iter().position(|is_taken| !is_taken)?;
         self.is_taken[free] = true;
         Some(free)
+    }
+
+    /// The numbers of a worker.
+    pub fn read(&self, place: usize) -> Numbers {
+        let mut bytes = [0; PLACE];
+        if self.file.read_exact_at(&mut bytes, (place * PLACE) as u64).is_err() {
+            return Numbers::default(); // it is memory
+        }
+        let number = |at: usize| {
+            let mut number = [0; 8];
+            number.copy_from_slice(&bytes[at * 8..at * 8 + 8]);
+            u64::from_ne_bytes(number)
+        };
+        Numbers {
+            connections: number(1),
+            accepted: number(2),
+            requests: number(3),
+            running: number(4),
+            queued: number(5),
+            websockets: number(6),
+            files: number(7),
+            refused: number(8),
+            cancelled: number(9),
+            handshakes_failed: number(10),
+            waiting: number(11),
+        }
     }
 
     /// Frees the place of a worker that has ended, however that was.

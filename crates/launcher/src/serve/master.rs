@@ -5,8 +5,11 @@
 //! get ready, the new generation is told to stop instead. Of a generation that is not yet known to boot, one worker begins alone: what
 //! is wrong is said once.
 
+use super::admin::{Admin, Answer, Question};
 use super::board::Board;
+use super::limits::{INTERVAL, Limits};
 use super::process;
+use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
 use super::worker::{BEYOND, Stage, Worker};
@@ -68,6 +71,7 @@ pub struct Plan<'a> {
     pub workers: usize,
     /// How many may end, one after the other, before the first one ever is ready.
     pub attempts: u32,
+    pub limits: Limits,
     pub grace: Duration,
     pub is_dev: bool,
 }
@@ -79,6 +83,11 @@ pub struct Master<'a> {
     sockets: Option<Sockets>,
     workers: Vec<Worker>,
     board: Board,
+    admin: Admin,
+    began: Instant,
+    history: History,
+    /// When workers are looked at, if they have limits.
+    look_at: Option<Instant>,
     /// The generation that serves, and the one that is to take over from it.
     generation: u32,
     next: Option<u32>,
@@ -107,7 +116,7 @@ pub struct Master<'a> {
 }
 
 /// Serves until it is stopped.
-pub fn run(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
+pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, String> {
     let temporary =
         || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
     let now = Instant::now();
@@ -116,6 +125,10 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
         signals: Signals::catch()?,
         sockets: Some(sockets),
         workers: Vec::new(),
+        admin,
+        began: now,
+        history: History::default(),
+        look_at: plan.limits.are_any().then(|| now + INTERVAL),
         board: Board::new(plan.workers * (MOST_LEAVING + 3))
             .map_err(|error| format!("no shared memory: {}", console::reason(&error)))?,
         generation: 0,
@@ -148,7 +161,9 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets) -> Result<Status, String> {
             master.listen(place);
         }
         master.reap();
+        master.look();
         master.press();
+        master.answer();
     }
 }
 
@@ -159,7 +174,7 @@ impl Master<'_> {
     }
 
     fn of_generation(&self, generation: u32) -> impl Iterator<Item = &Worker> {
-        let stays = |worker: &&Worker| !worker.is_told && worker.stage != Stage::Leaving;
+        let stays = |worker: &&Worker| !worker.is_told && !worker.is_worn && worker.stage != Stage::Leaving;
         self.workers.iter().filter(move |worker| worker.generation == generation).filter(stays)
     }
 
@@ -205,7 +220,7 @@ impl Master<'_> {
             command.stdin(Stdio::null()); // only the group of this process may read from it
         }
         let program = command.get_program().to_string_lossy().into_owned();
-        let mut worker = Worker::start(command, number, generation, &mut self.board)
+        let mut worker = Worker::start(command, number, generation, &sockets.open, &mut self.board)
             .map_err(|error| format!("{program}: {}", console::reason(&error)))?;
         // While it is developed, a debugger may hold it; and how long the first one takes is not known.
         if self.has_served && !self.plan.is_dev {
@@ -213,6 +228,7 @@ impl Master<'_> {
         }
         self.looked = worker.began;
         self.files.iter_mut().for_each(|(file, seen)| *seen = version(file));
+        self.history.starts += 1;
         self.workers.push(worker);
         Ok(())
     }
@@ -221,7 +237,10 @@ impl Master<'_> {
     fn failed(&mut self, generation: u32, how: &str) {
         self.does_boot = false;
         if self.next == Some(generation) && self.of_generation(self.generation).any(|old| old.stage == Stage::Serving) {
-            console::complain(format!("spindle: the new PHP {how}: the old one goes on").as_bytes());
+            let outcome = format!("spindle: the new PHP {how}: the old one goes on");
+            console::complain(outcome.as_bytes());
+            self.admin.reloaded(409, &outcome);
+            self.history.failed_reloads += 1;
             self.next = None;
             let (kept, now) = (self.generation, Instant::now());
             self.finish(|worker| worker.generation != kept, now);
@@ -249,12 +268,14 @@ impl Master<'_> {
     fn wait(&self) {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
-        let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look).min();
+        let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
+        let next = next.chain(self.look_at).chain(self.admin.due()).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.workers.iter().filter(|worker| !worker.is_silent).map(|worker| readable(worker.control())));
+        self.admin.watch(&mut ready);
         let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal; any other failure costs a needless check
     }
 
@@ -335,10 +356,15 @@ impl Master<'_> {
                 let serving = self.of_generation(generation).filter(|worker| worker.stage == Stage::Serving).count();
                 if self.next == Some(generation) && serving >= self.plan.workers {
                     (self.generation, self.next) = (generation, None);
-                    console::complain(b"spindle: the new PHP has taken over");
+                    let outcome = "spindle: the new PHP has taken over";
+                    console::complain(outcome.as_bytes());
+                    self.admin.reloaded(200, outcome);
+                    self.history.reloads += 1;
                     self.finish(|worker| worker.generation != generation, now);
                 }
+                self.retire(now);
             }
+            (b"runs", _) => worker.asked = None,
             (b"refused", Stage::Starting) => worker.is_refused = true,
             (_, stage) if line.starts_with(b"file ") && stage != Stage::Leaving => {
                 let file = PathBuf::from(OsStr::from_bytes(&line[5..]));
@@ -348,6 +374,7 @@ impl Master<'_> {
             (b"leaving", Stage::Serving) if self.stopping.is_none() => {
                 worker.stage = Stage::Leaving;
                 worker.is_due_by(now + self.plan.grace + BEYOND);
+                self.history.ended("fatal-error");
                 let began = worker.began;
                 self.rest(began + REST);
                 let which = self.name(&self.workers[place]);
@@ -374,7 +401,10 @@ impl Master<'_> {
             if let Some(place) = self.workers.iter().position(|worker| worker.pid == pid) {
                 self.listen(place); // to its last words
                 let worker = self.workers.remove(place);
-                worker.place.into_iter().for_each(|place| self.board.free(place));
+                if let Some(place) = worker.place {
+                    self.history.gone.add(&self.board.read(place));
+                    self.board.free(place);
+                }
                 self.ended(&worker, status);
             }
         }
@@ -410,6 +440,7 @@ impl Master<'_> {
             }
             (Stage::Starting, _) => self.failed(worker.generation, &format!("{how} before it could serve")),
             (Stage::Serving, _) => {
+                self.history.ended("ended");
                 self.rest(worker.began + if self.plan.is_dev { DEVELOPMENT_REST } else { REST });
                 console::complain(format!("spindle: {} {how}: starting it again", self.name(worker)).as_bytes());
             }
@@ -419,6 +450,91 @@ impl Master<'_> {
     /// Returns `true` if there is no reason to try again, after one has ended before it could serve.
     fn is_hopeless(&self, worker: &Worker) -> bool {
         self.plan.is_dev || !self.has_served && (worker.is_refused || self.failures + 1 >= self.plan.attempts)
+    }
+
+    /// Looks which workers have served for long enough, and which stand still.
+    fn look(&mut self) {
+        let now = Instant::now();
+        if self.stopping.is_some() || self.look_at.is_none_or(|at| now < at) {
+            return;
+        }
+        self.look_at = Some(now + INTERVAL);
+        let limits = self.plan.limits;
+        let most = (self.plan.workers / 4).max(1);
+        let mut worn = self.workers.iter().filter(|worker| worker.is_worn && worker.stage == Stage::Serving).count();
+        for place in 0..self.workers.len() {
+            let worker = &mut self.workers[place];
+            if worker.stage != Stage::Serving || worker.is_told {
+                continue;
+            }
+            if let Some(limit) = limits.stuck {
+                if let Some(since) = worker.asked.filter(|asked| now >= *asked + limit) {
+                    let seconds = (now - since).as_secs();
+                    worker.asked = None;
+                    worker.stage = Stage::Leaving;
+                    worker.is_due_by(now); // it is made to say where it is
+                    let which = self.name(&self.workers[place]);
+                    let text = format!(
+                        "spindle: {which} has stood still for {seconds} seconds: it is ended, and another one started"
+                    );
+                    console::complain(text.as_bytes());
+                    self.history.ended("stuck");
+                    continue;
+                }
+                worker.ask(now);
+            }
+            if worn >= most || worker.is_worn || self.next.is_some() {
+                continue;
+            }
+            let requests = worker.place.map_or(0, |place| self.board.read(place).requests);
+            if let Some(why) = limits.exceeded(worker, requests, now) {
+                worker.is_worn = true;
+                worn += 1;
+                let which = self.name(&self.workers[place]);
+                console::complain(
+                    format!("spindle: {which} has reached --{why}: another one takes its place").as_bytes(),
+                );
+                self.history.ended(why);
+            }
+        }
+    }
+
+    /// Tells a worker whose place another one has taken to finish its requests.
+    fn retire(&mut self, now: Instant) {
+        let serving = self.workers.iter().filter(|worker| worker.stage == Stage::Serving).count();
+        let worn = self.workers.iter().position(|worker| worker.is_worn && worker.stage == Stage::Serving);
+        if let Some(place) = worn.filter(|_| self.next.is_none() && serving > self.plan.workers) {
+            let pid = self.workers[place].pid;
+            self.finish(|worker| worker.pid == pid, now);
+        }
+    }
+
+    /// Answers what is asked at the admin addresses.
+    fn answer(&mut self) {
+        let (workers, board) = (&self.workers, &self.board);
+        let numbers = |worker: &Worker| worker.place.map(|place| board.read(place)).unwrap_or_default();
+        let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
+        let (is_stopping, mut reloads) = (self.stopping.is_some(), false);
+        let is_ready = !is_stopping && self.workers.iter().any(|worker| worker.stage == Stage::Serving);
+        self.admin.turn(|question| {
+            let json = |body| Answer { status: 200, kind: "application/json", body };
+            let metrics = |body| Answer { status: 200, kind: "text/plain; version=0.0.4; charset=utf-8", body };
+            Some(match question {
+                Question::Health => Answer::text(200, "alive"),
+                Question::Readiness if is_ready => Answer::text(200, "ready"),
+                Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
+                Question::Metrics => metrics(report::metrics(&told(), &self.history)),
+                Question::Status => json(report::status(&told(), self.began, is_stopping)),
+                Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
+                Question::Reload => {
+                    reloads = true;
+                    return None;
+                }
+            })
+        });
+        if reloads {
+            self.reload();
+        }
     }
 
     /// Ends those that should have ended.

@@ -12,16 +12,16 @@ use std::process::{Command, ExitStatus};
 ///
 /// # Errors
 /// There is no such program, or no room for a process.
-pub fn spawn(command: &mut Command, inherits: [BorrowedFd<'_>; 2]) -> io::Result<Pid> {
-    let (parent, numbers) = (getpid(), inherits.map(|fd| fd.as_raw_fd()));
+pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<Pid> {
+    let (parent, numbers) = (getpid(), inherits.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>());
     let prepare = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(parent) {
             return Err(Errno::SRCH.into()); // it has ended before
         }
-        for number in numbers {
+        for number in &numbers {
             // SAFETY: the parent has it open until the program runs, and this is a copy of the parent.
-            let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+            let inherited = unsafe { BorrowedFd::borrow_raw(*number) };
             fcntl_setfd(inherited, FdFlags::empty())?;
         }
         Ok(())

@@ -2,9 +2,8 @@
 //! come meanwhile wait in them.
 
 use crate::console;
-use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -19,20 +18,25 @@ const BACKLOG: i32 = 4096;
 /// Sockets that listen, until they are dropped.
 #[derive(Default)]
 pub struct Sockets {
-    open: Vec<OwnedFd>,
+    pub open: Vec<OwnedFd>,
     paths: Vec<PathBuf>,
     /// What PHP is to listen at in place of the addresses.
     pub names: Vec<OsString>,
 }
 
 impl Sockets {
+    /// Returns `true` for what this process can listen at.
+    pub fn is_address(address: &OsStr) -> bool {
+        let text = address.to_string_lossy();
+        !text.starts_with("fd:") && text.contains(':') && text != "unix:"
+    }
+
     /// Listens at these addresses. Invalid ones, and descriptors that this process was started with, are left to PHP.
     pub fn bind(addresses: &[OsString], is_shared: bool) -> Result<Sockets, String> {
         let mut sockets = Sockets::default();
         for address in addresses {
             let text = address.to_string_lossy();
-            let is_elsewhere = text.starts_with("fd:") || !text.contains(':') || text == "unix:";
-            if is_elsewhere || is_shared && text.starts_with("unix:") {
+            if !Sockets::is_address(address) || is_shared && text.starts_with("unix:") {
                 sockets.names.push(address.clone());
                 continue;
             }
@@ -40,10 +44,7 @@ impl Sockets {
                 Some(path) => unix(Path::new(path)).inspect(|_| sockets.paths.push(path.into())),
                 None => tcp(&text, is_shared),
             };
-            // PHP inherits it.
-            let socket = bound
-                .and_then(|socket| fcntl_setfd(&socket, FdFlags::empty()).map(|()| socket).map_err(Into::into))
-                .map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
+            let socket = bound.map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
             sockets.names.push(format!("taken-fd:{}", socket.as_raw_fd()).into());
             sockets.open.push(socket);
         }

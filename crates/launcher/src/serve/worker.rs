@@ -5,10 +5,11 @@
 //! ```
 
 use super::board::Board;
+use super::limits;
 use super::process;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -46,6 +47,14 @@ pub struct Worker {
     pub is_pressed: bool,
     /// It cannot serve with the options that the command was given.
     pub is_refused: bool,
+    /// Another one is to take its place.
+    pub is_worn: bool,
+    /// It had too much memory when it was last looked at.
+    pub is_over_memory: bool,
+    /// By how much its limits differ from those of others.
+    pub jitter: u64,
+    /// When it was asked whether its event loop runs, if it has not answered.
+    pub asked: Option<Instant>,
     /// It says nothing any more.
     pub is_silent: bool,
     /// What it says: lines. And what it is told.
@@ -58,7 +67,13 @@ impl Worker {
     ///
     /// # Errors
     /// The program cannot be executed.
-    pub fn start(mut command: Command, number: usize, generation: u32, board: &mut Board) -> std::io::Result<Worker> {
+    pub fn start(
+        mut command: Command,
+        number: usize,
+        generation: u32,
+        sockets: &[OwnedFd],
+        board: &mut Board,
+    ) -> std::io::Result<Worker> {
         let (control, its) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         command.arg(format!("control={}", its.as_raw_fd()));
@@ -67,7 +82,9 @@ impl Worker {
             command.arg(format!("board={},{place}", board.file().as_raw_fd()));
         }
         // The signals of a terminal come to the command only.
-        let spawned = process::spawn(command.process_group(0), [its.as_fd(), board.file()]);
+        let mut inherits = vec![its.as_fd(), board.file()];
+        inherits.extend(sockets.iter().map(OwnedFd::as_fd));
+        let spawned = process::spawn(command.process_group(0), &inherits);
         let pid = spawned.inspect_err(|_| place.into_iter().for_each(|place| board.free(place)))?;
         Ok(Worker {
             number,
@@ -80,6 +97,10 @@ impl Worker {
             is_told: false,
             is_pressed: false,
             is_refused: false,
+            is_worn: false,
+            is_over_memory: false,
+            jitter: limits::jitter(),
+            asked: None,
             is_silent: false,
             control,
             said: Vec::new(),
@@ -108,6 +129,14 @@ impl Worker {
                 self.is_due_by(now + grace + BEYOND);
             }
             Stage::Leaving => {}
+        }
+    }
+
+    /// Asks whether its event loop runs.
+    pub fn ask(&mut self, now: Instant) {
+        if self.asked.is_none() {
+            self.asked = Some(now);
+            let _ = self.control.write_all(b"ask\n"); // it may be gone
         }
     }
 

@@ -1,0 +1,236 @@
+//! The admin addresses: questions about the workers, answered by the command, whatever those do.
+//!
+//! Each connection asks once. What it asks for is known from the first line, so the rest of the head and a body are not looked at.
+
+use super::sockets::Sockets;
+use crate::console;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, sockopt};
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// How many may ask at a time; further ones wait in the kernel's queue.
+const MOST: usize = 64;
+
+/// The size of a head.
+const MOST_BYTES: usize = 16 << 10;
+
+/// How long a client may take to ask, and to take its answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a client asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// The command is alive.
+    Health,
+    /// Workers serve.
+    Readiness,
+    Metrics,
+    Status,
+    /// It wants a reload, and to hear how that ends.
+    Reload,
+}
+
+pub struct Answer {
+    pub status: u16,
+    pub kind: &'static str,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn text(status: u16, body: impl Into<String>) -> Answer {
+        Answer { status, kind: "text/plain; charset=utf-8", body: body.into() + "\n" }
+    }
+}
+
+enum State {
+    Asking(Vec<u8>),
+    /// It is told the outcome of the reload.
+    AwaitsReload,
+    /// Bytes that are still to be sent.
+    Answered(Vec<u8>),
+}
+
+struct Client {
+    socket: OwnedFd,
+    /// Only who may write to its file can be one of a Unix socket.
+    is_trusted: bool,
+    state: State,
+    until: Option<Instant>,
+}
+
+/// The sockets, and who asks.
+pub struct Admin {
+    sockets: Sockets,
+    clients: Vec<Client>,
+}
+
+impl Admin {
+    pub fn bind(addresses: &[OsString]) -> Result<Admin, String> {
+        if let Some(address) = addresses.iter().find(|address| !Sockets::is_address(address)) {
+            return Err(format!("--admin takes HOST:PORT or unix:PATH, not {}", address.to_string_lossy()));
+        }
+        let sockets = Sockets::bind(addresses, false)?;
+        for socket in &sockets.open {
+            rustix::io::ioctl_fionbio(socket, true).map_err(|error| console::reason(&error.into()))?;
+        }
+        Ok(Admin { sockets, clients: Vec::new() })
+    }
+
+    /// Adds what is waited for.
+    pub fn watch<'a>(&'a self, ready: &mut Vec<PollFd<'a>>) {
+        if self.clients.len() < MOST {
+            ready
+                .extend(self.sockets.open.iter().map(|socket| PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)));
+        }
+        ready.extend(self.clients.iter().map(|client| {
+            let events = if let State::Answered(_) = client.state { PollFlags::OUT } else { PollFlags::IN };
+            PollFd::from_borrowed_fd(client.socket.as_fd(), events)
+        }));
+    }
+
+    /// Returns when a client has had its time.
+    pub fn due(&self) -> Option<Instant> {
+        self.clients.iter().filter_map(|client| client.until).min()
+    }
+
+    /// Answers what is asked. `answer` returns `None` for a reload that has begun.
+    pub fn turn(&mut self, mut answer: impl FnMut(Question) -> Option<Answer>) {
+        let now = Instant::now();
+        for socket in &self.sockets.open {
+            while self.clients.len() < MOST
+                && let Ok(client) = accept_with(socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)
+            {
+                let is_trusted = sockopt::socket_domain(socket).is_ok_and(|domain| domain == AddressFamily::UNIX);
+                let (state, until) = (State::Asking(Vec::new()), Some(now + PATIENCE));
+                self.clients.push(Client { socket: client, is_trusted, state, until });
+            }
+        }
+        self.clients.retain_mut(|client| client.until.is_none_or(|until| now < until) && client.turn(now, &mut answer));
+    }
+
+    /// The reload has ended, as who waits for it is told.
+    pub fn reloaded(&mut self, status: u16, text: &str) {
+        let now = Instant::now();
+        self.clients.retain_mut(|client| match client.state {
+            State::AwaitsReload => client.answer(now, &Answer::text(status, text)),
+            _ => true,
+        });
+    }
+}
+
+impl Client {
+    /// Returns `false` when it is done.
+    fn turn(&mut self, now: Instant, answer: &mut impl FnMut(Question) -> Option<Answer>) -> bool {
+        let mut bytes = [0; 2048];
+        match &mut self.state {
+            State::Answered(_) => self.send(),
+            State::AwaitsReload => {
+                !matches!(recv(&self.socket, &mut bytes, RecvFlags::empty()), Ok((_, 0))) // it has left
+            }
+            State::Asking(head) => loop {
+                match recv(&self.socket, &mut bytes, RecvFlags::empty()) {
+                    Ok((_, 0)) => return false,
+                    Ok((_, count)) => head.extend_from_slice(&bytes[..count]),
+                    Err(Errno::INTR) => {}
+                    Err(error) => return error == Errno::AGAIN,
+                }
+                if head.len() > MOST_BYTES {
+                    return self.answer(now, &Answer::text(431, "too long"));
+                }
+                if !head.windows(4).any(|end| end == b"\r\n\r\n") {
+                    continue;
+                }
+                let given = match question(head) {
+                    Ok(Question::Reload) if !self.is_trusted => {
+                        Some(Answer::text(403, "a reload is for those who may use a Unix socket: --admin unix:PATH"))
+                    }
+                    Ok(question) => answer(question),
+                    Err((status, why)) => Some(Answer::text(status, why)),
+                };
+                return match given {
+                    Some(given) => self.answer(now, &given),
+                    None => {
+                        (self.state, self.until) = (State::AwaitsReload, None);
+                        true
+                    }
+                };
+            },
+        }
+    }
+
+    fn answer(&mut self, now: Instant, answer: &Answer) -> bool {
+        let Answer { status, kind, body } = answer;
+        let reason = match status {
+            200 => "OK",
+            403 => "Forbidden",
+            404 => "Not Found",
+            405 => "Method Not Allowed",
+            409 => "Conflict",
+            503 => "Service Unavailable",
+            _ => "Error",
+        };
+        let length = body.len();
+        let text = format!(
+            "HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
+        );
+        (self.state, self.until) = (State::Answered(text.into_bytes()), Some(now + PATIENCE));
+        self.send()
+    }
+
+    fn send(&mut self) -> bool {
+        let State::Answered(rest) = &mut self.state else { return true };
+        while !rest.is_empty() {
+            match send(&self.socket, rest, SendFlags::NOSIGNAL) {
+                Ok(count) => drop(rest.drain(..count)),
+                Err(Errno::INTR) => {}
+                Err(error) => return error == Errno::AGAIN,
+            }
+        }
+        false
+    }
+}
+
+/// The question of the first line, or a status and why it is refused.
+fn question(head: &[u8]) -> Result<Question, (u16, &'static str)> {
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|byte| *byte == b' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if !words.next().is_some_and(|version| version.starts_with(b"HTTP/1.")) {
+        return Err((400, "not a request of HTTP/1.1"));
+    }
+    let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
+    let (question, wanted): (_, &[u8]) = match path {
+        b"/healthz" => (Question::Health, b"GET"),
+        b"/readyz" => (Question::Readiness, b"GET"),
+        b"/metrics" => (Question::Metrics, b"GET"),
+        b"/status" => (Question::Status, b"GET"),
+        b"/reload" => (Question::Reload, b"POST"),
+        _ => return Err((404, "there are /healthz, /readyz, /metrics, /status, and POST /reload")),
+    };
+    if method == wanted { Ok(question) } else { Err((405, "another method")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Question, question};
+
+    #[test]
+    fn questions() {
+        for (line, expected) in [
+            ("GET /healthz HTTP/1.1\r\n", Ok(Question::Health)),
+            ("GET /metrics?x=1 HTTP/1.0\r\n", Ok(Question::Metrics)),
+            ("POST /reload HTTP/1.1\r\n", Ok(Question::Reload)),
+            ("GET /reload HTTP/1.1\r\n", Err(405)),
+            ("POST /status HTTP/1.1\r\n", Err(405)),
+            ("GET /other HTTP/1.1\r\n", Err(404)),
+            ("GET /healthz HTTP/2.0\r\n", Err(400)),
+            ("GET /healthz\r\n", Err(400)),
+            ("\r\n", Err(400)),
+        ] {
+            assert_eq!(question(line.as_bytes()).map_err(|(status, _)| status), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What is told of the workers: for Prometheus, and as JSON.
+
+use super::board::Numbers;
+use super::limits;
+use super::worker::{Stage, Worker};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Instant;
+
+/// What has happened since the command began.
+#[derive(Default)]
+pub struct History {
+    /// What workers have counted that are gone.
+    pub gone: Numbers,
+    pub starts: u64,
+    /// How often another one had to take the place of one, and why.
+    pub ends: BTreeMap<&'static str, u64>,
+    pub reloads: u64,
+    pub failed_reloads: u64,
+}
+
+impl History {
+    pub fn ended(&mut self, why: &'static str) {
+        *self.ends.entry(why).or_default() += 1;
+    }
+}
+
+#[derive(Serialize)]
+pub struct Told {
+    worker: usize,
+    pid: i32,
+    generation: u32,
+    stage: &'static str,
+    seconds: f64,
+    memory_bytes: u64,
+    #[serde(flatten)]
+    numbers: Numbers,
+}
+
+impl Told {
+    pub fn of(worker: &Worker, numbers: Numbers) -> Told {
+        Told {
+            worker: worker.number,
+            pid: worker.pid.as_raw_pid(),
+            generation: worker.generation,
+            stage: name(worker.stage),
+            seconds: worker.began.elapsed().as_secs_f64(),
+            memory_bytes: limits::memory(worker).unwrap_or(0),
+            numbers,
+        }
+    }
+}
+
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Starting => "starting",
+        Stage::Serving => "serving",
+        Stage::Leaving => "leaving",
+    }
+}
+
+/// All workers, as JSON.
+pub fn status(workers: &[Told], began: Instant, is_stopping: bool) -> String {
+    #[derive(Serialize)]
+    struct Status<'a> {
+        version: &'static str,
+        pid: u32,
+        seconds: f64,
+        stopping: bool,
+        workers: &'a [Told],
+    }
+    let (pid, seconds) = (std::process::id(), began.elapsed().as_secs_f64());
+    let status = Status { version: env!("CARGO_PKG_VERSION"), pid, seconds, stopping: is_stopping, workers };
+    serde_json::to_string(&status).unwrap_or_default() // numbers and fixed names
+}
+
+/// The metrics, in Prometheus' text format.
+pub fn metrics(workers: &[Told], history: &History) -> String {
+    let mut text = String::new();
+    let mut metric = |name: &str, kind: &str, help: &str, samples: &[(String, f64)]| {
+        let _ = write!(text, "# HELP spindle_{name} {help}\n# TYPE spindle_{name} {kind}\n"); // a String takes all
+        for (labels, value) in samples {
+            let _ = writeln!(text, "spindle_{name}{labels} {value}");
+        }
+    };
+    let one = |value: u64| [(String::new(), value as f64)];
+    let stages = ["starting", "serving", "leaving"].map(|stage| {
+        let count = workers.iter().filter(|worker| worker.stage == stage).count();
+        (format!("{{stage=\"{stage}\"}}"), count as f64)
+    });
+    metric("workers", "gauge", "Processes of workers.", &stages);
+    metric("worker_starts_total", "counter", "Workers that were started.", &one(history.starts));
+    let ends: Vec<_> = history.ends.iter().map(|(why, count)| (format!("{{why=\"{why}\"}}"), *count as f64)).collect();
+    metric("worker_restarts_total", "counter", "Workers whose place another one had to take.", &ends);
+    let reloads = [("done", history.reloads), ("failed", history.failed_reloads)]
+        .map(|(result, count)| (format!("{{result=\"{result}\"}}"), count as f64));
+    metric("reloads_total", "counter", "Reloads.", &reloads);
+    let mut total = history.gone;
+    workers.iter().for_each(|worker| total.add(&worker.numbers));
+    for (name, help, value) in [
+        ("requests_total", "Requests that have begun.", total.requests),
+        ("connections_total", "Connections that were accepted.", total.accepted),
+        ("files_total", "Requests that were answered with a file.", total.files),
+        ("refused_total", "Requests that were refused.", total.refused),
+        ("cancelled_total", "Requests that were cancelled.", total.cancelled),
+        ("handshakes_failed_total", "TLS handshakes that have failed.", total.handshakes_failed),
+    ] {
+        metric(name, "counter", help, &one(value));
+    }
+    let each = |value: &dyn Fn(&Told) -> f64| -> Vec<(String, f64)> {
+        let labels = |told: &Told| format!("{{worker=\"{}\",pid=\"{}\"}}", told.worker, told.pid);
+        workers.iter().map(|told| (labels(told), value(told))).collect()
+    };
+    metric("connections", "gauge", "Open connections.", &each(&|told| told.numbers.connections as f64));
+    metric("requests_running", "gauge", "Requests that are being handled.", &each(&|told| told.numbers.running as f64));
+    metric("requests_queued", "gauge", "Requests that wait for a handler.", &each(&|told| told.numbers.queued as f64));
+    metric("websockets", "gauge", "Open WebSockets.", &each(&|told| told.numbers.websockets as f64));
+    metric(
+        "response_bytes_waiting",
+        "gauge",
+        "Bytes that wait for clients.",
+        &each(&|told| told.numbers.waiting as f64),
+    );
+    metric(
+        "worker_memory_bytes",
+        "gauge",
+        "Memory that a worker shares with no other.",
+        &each(&|told| told.memory_bytes as f64),
+    );
+    metric("worker_seconds", "gauge", "Time since a worker was started.", &each(&|told| told.seconds));
+    text
+}

@@ -1,0 +1,158 @@
+<?php
+/*
+ * What the command knows of its workers and does about them: limits, what stands still (PROC-3), and the admin addresses (PROC-4).
+ */
+
+declare(strict_types=1);
+
+namespace ServerTests;
+
+/** Returns what the command answers at the socket of its admin address. */
+function admin(string $path, string $options = ''): string
+{
+    return shell("curl -s --max-time 30 $options --unix-socket " . WORK . "/admin.sock 'http://localhost$path'");
+}
+
+/** @return array{workers: list<array<string, mixed>>} */
+function status(): array
+{
+    return json_decode(admin('/status'), true);
+}
+
+/** Returns the value of a metric with all its labels. */
+function metric(string $name): ?float
+{
+    return preg_match('~^' . preg_quote($name) . ' (\S+)$~m', admin('/metrics'), $found) ? (float) $found[1] : null;
+}
+$cases['serve: a worker that has served enough is replaced by one that is ready'] = function () {
+    foreach ([['--max-requests', '100'], ['--max-lifetime', '3'], ['--max-memory', '40M']] as $limit) {
+        $grows = 'static $kept = ""; if ($r->path() === "/grow") $kept .= str_repeat("x", 60_000_000);';
+        $app = app('limited.php', "return function (Async\\Http\\Request \$r) { $grows return (string) getmypid(); };");
+        $serve = new Serving('--workers', '2', '--log', 'off', '--admin', 'unix:' . WORK . '/admin.sock', ...$limit, ...[$app]);
+        $all = workers($serve, 2);
+        $limit[0] === '--max-memory' && $serve->get('/grow');
+        // None is refused, and at no time is there less than two that serve.
+        $fewest = 9;
+        until(function () use ($serve, $all, $limit, &$fewest) {
+            same(true, ctype_digit(serving($serve)));
+            $serving = array_filter(status()['workers'], fn($worker) => $worker['stage'] === 'serving');
+            $fewest = min($fewest, count($serving));
+            $gone = array_diff($all, array_column($serving, 'pid'));
+            return count($gone) >= ($limit[0] === '--max-memory' ? 1 : 2);
+        });
+        same(2, $fewest);
+        same(1, preg_match('~^spindle: worker [12] has reached ' . $limit[0] . ': another one takes its place$~m', $serve->errors()));
+        same(true, metric('spindle_worker_restarts_total{why="' . substr($limit[0], 2) . '"}') >= 1);
+        same(true, (float) metric('spindle_requests_total') >= 2.0);
+        $serve->signal();
+        same(0, $serve->end());
+    }
+};
+$cases['serve: one whose replacement does not boot goes on'] = function () {
+    $serve = new Serving('--workers', '2', '--max-requests', '1000', '--log', 'off', app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    app('operated.php', 'throw new Exception("broken");');
+    shell("wrk -t1 -c4 -d3s $serve->url/pid");
+    until(fn() => str_contains($serve->errors(), 'before it could serve: starting it again in 0.2 seconds'));
+    same($all, array_values(array_filter($all, lives(...))));
+    same(true, in_array(serving($serve), $all, true));
+    app('operated.php', OPERATED);
+    until(fn() => count(array_filter($all, lives(...))) < 2);
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: a worker that stands still is ended with a line that says where, and replaced'] = function () {
+    foreach (['computes', 'is stopped'] as $how) {
+        $serve = new Serving('--workers', '2', '--stuck-timeout', '1', '--set', 'request_timeout=0', '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+        $all = workers($serve, 2);
+        if ($how === 'computes') {
+            $loop = begin($serve, '/loop');
+            $stuck = file_get_contents(WORK . '/begun');
+        } else {
+            posix_kill((int) $stuck = $all[0], SIGSTOP);
+        }
+        until(fn() => preg_match('~^spindle: worker [12] has stood still for \d+ seconds: it is ended, and another one started$~m', $serve->errors()));
+        // The command answers, and the others serve.
+        same("alive", admin('/healthz'));
+        same("ready", admin('/readyz'));
+        until(fn() => !lives($stuck));
+        same($how === 'computes' ? 1 : 0, preg_match('~^Spindle: ended by a signal, which the event loop did not get to: coroutine #\d+ \(GET /loop\) computes in .*operated\.php on line 9$~m', $serve->errors()));
+        same(false, in_array($stuck, workers($serve, 2), true));
+        same(1.0, metric('spindle_worker_restarts_total{why="stuck"}'));
+        $serve->signal();
+        same(0, $serve->end());
+    }
+    // One that only waits does not stand still.
+    $serve = new Serving('--workers', '2', '--stuck-timeout', '1', app('operated.php', OPERATED), '--mode', 'worker');
+    $wait = begin($serve, '/wait');
+    sleep(3); // nothing happens in this time
+    touch(WORK . '/go');
+    same('waited 200', stream_get_contents($wait));
+    same(false, str_contains($serve->errors(), 'stood still'));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: admin addresses are answered while all workers compute'] = function () {
+    $port = free_port();
+    $serve = new Serving('--workers', '2', '--grace', '0', '--set', 'request_timeout=0', '--admin', "127.0.0.1:$port", '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    workers($serve, 2);
+    [$first, $second] = [begin($serve, '/loop'), begin($serve, '/loop')];
+    $get = fn(string $path, string $options = '') => shell("curl -s --max-time 30 -w ' %{http_code}' $options http://127.0.0.1:$port$path");
+    same("alive\n 200", $get('/healthz'));
+    same("ready\n 200", $get('/readyz'));
+    same(2.0, metric('spindle_workers{stage="serving"}'));
+    same(2, array_sum(array_column(status()['workers'], 'running')));
+    same("there are /healthz, /readyz, /metrics, /status, and POST /reload\n 404", $get('/'));
+    same("another method\n 405", $get('/metrics', '-d x'));
+    same("a reload is for those who may use a Unix socket: --admin unix:PATH\n 403", $get('/reload', '-X POST'));
+    $long = stream_socket_client("tcp://127.0.0.1:$port");
+    fwrite($long, 'GET / HTTP/1.1' . str_repeat('x', 17_000));
+    same(true, str_starts_with((string) fgets($long), 'HTTP/1.1 431 '));
+    // Who asks nothing keeps no one from an answer.
+    for ($i = 0; $i < 60; $i++) $silent[] = stream_socket_client("tcp://127.0.0.1:$port");
+    same("alive\n 200", $get('/healthz'));
+    unset($silent);
+    $serve->signal();
+    same("stopping\n 503", $get('/readyz'));
+    same(1, $serve->end()); // they had to be ended
+    same(false, file_exists(WORK . '/admin.sock'));
+    same([], array_filter([stream_get_contents($first), stream_get_contents($second)], fn($text) => str_contains($text, '200')));
+};
+$cases['serve: spindle reload waits for the outcome'] = function () {
+    $reload = fn() => shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock 2>&1');
+    $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    for ($i = 1; $i <= 3; $i++) {
+        same('', $reload());
+        same((float) $i, metric('spindle_reloads_total{result="done"}'));
+        same([], array_intersect($all, [serving($serve), serving($serve)]));
+        $all = workers($serve, 2, $all);
+    }
+    app('operated.php', 'throw new Exception("broken");');
+    same('spindle: the new PHP ended with status 1 before it could serve: the old one goes on (status 1)', $reload());
+    same(1.0, metric('spindle_reloads_total{result="failed"}'));
+    same(true, in_array(serving($serve), $all, true));
+    $serve->signal();
+    same(0, $serve->end());
+    same('spindle: ' . WORK . '/admin.sock: No such file or directory (status 1)', $reload());
+};
+$cases['serve: limits and admin addresses that are wrong are one line, and status 1'] = function () {
+    $taken = stream_socket_server('tcp://127.0.0.1:0');
+    $port = stream_socket_get_name($taken, false);
+    $fine = app('fine.php', 'return fn() => "";');
+    foreach ([
+        "--admin $port" => "Cannot listen at $port: Address already in use",
+        '--admin nowhere' => '--admin takes HOST:PORT or unix:PATH, not nowhere',
+        '--admin fd:3' => '--admin takes HOST:PORT or unix:PATH, not fd:3',
+        '--max-requests 0' => '--max-requests takes a number',
+        '--max-memory 1T' => '--max-memory takes bytes, as in 256M',
+        '--max-memory 0' => '--max-memory takes bytes, as in 256M',
+        '--max-lifetime 0' => '--max-lifetime takes seconds, from 1 to 31536000',
+        '--stuck-timeout never' => '--stuck-timeout takes seconds, from 1 to 31536000',
+        '--dev --max-requests 10' => '--max-requests, --max-memory, --max-lifetime and --stuck-timeout are not for --dev',
+    ] as $arguments => $expected) {
+        $lines = explode("\n", shell('bash -c ' . escapeshellarg('cd ' . WORK . ' && exec ' . dirname(EXTENSION) . '/spindle serve --extension ' . EXTENSION . " --listen 127.0.0.1:0 $arguments $fine")));
+        count($lines) === 1 && str_contains($lines[0], $expected) && str_ends_with($lines[0], ' (status 1)')
+            || throw new \Exception("$arguments: " . implode("\n", $lines));
+    }
+};
