@@ -4,7 +4,7 @@
 //
 // The descriptor `control` is a socket to the command. It is told "refused" if its options are wrong, "ready", "file PATH" for
 // those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
-// "now", and "ask" to hear "runs". Signals do not, because service managers send them to all processes of a service.
+// "now", "ask" to hear "runs", and "reopen" for the log. Signals do not, because service managers send them to all processes of a service.
 
 namespace Spindle\Serve;
 
@@ -105,6 +105,18 @@ function stop(Server $server, float $grace): void
     $server->stop($grace);
 }
 
+/** Has requests logged in a file, or on standard output. */
+function openLog(Server $server, string $format, ?string $file): bool
+{
+    $stream = $file === null ? \STDOUT : @\fopen($file, 'ae'); // not for programs that the app starts
+    return $stream && $server->accessLog($stream, $format);
+}
+
+function lastError(): string
+{
+    return \preg_replace('/^fopen\((.*)\): Failed to open stream: /', '$1: ', \error_get_last()['message'] ?? '');
+}
+
 /** Calls a function whenever a signal comes, the first of which may be awaited already. */
 function whenever(int $signal, callable $do, ?Awaitable $first = null): void
 {
@@ -189,7 +201,7 @@ function main(array $arguments): never
         foreach ($many['listen'] as $address) {
             $server->listen($address, $tls, isset($one['proxied']));
         }
-        $one['log'] === 'off' || $server->accessLog(\STDOUT, $one['log']);
+        $one['log'] === 'off' || openLog($server, $one['log'], $one['log-file'] ?? null) || throw new ServerException(lastError());
     } catch (ServerException | \ValueError $wrong) {
         tell('refused');
         fail($wrong->getMessage());
@@ -240,8 +252,13 @@ function main(array $arguments): never
     foreach ([SIGHUP, SIGUSR1, SIGUSR2] as $signal) {
         whenever($signal, static fn () => null, $early[$signal]); // the command does what they stand for
     }
-    spawn(static function () use ($server, $grace): void {
+    spawn(static function () use ($server, $grace, $one): void {
         while (($line = \fgets(State::$control)) !== false) {
+            if ($line === "reopen\n") {
+                // The one that is open goes on if that fails.
+                openLog($server, $one['log'], $one['log-file']) || \fwrite(\STDERR, 'spindle: ' . lastError() . "\n");
+                continue;
+            }
             if ($line === "ask\n") {
                 tell('runs');
                 continue;

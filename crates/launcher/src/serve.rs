@@ -69,6 +69,8 @@ PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
   --reuse-port      other processes may listen on the same port, if they have
                     this option, too
   --log FORMAT      'combined', 'json' or 'off'
+  --log-file FILE   where the log is written, in place of standard output; it is
+                    opened again at SIGUSR1
   --grace SECONDS   how long requests may take when it is stopped, and when a
                     fatal error has ended one of them; without it 30
   --php FILE        the PHP that serves; without it the php on the PATH
@@ -95,6 +97,7 @@ struct Request {
     files: Vec<OsString>,
     mode: String,
     log: String,
+    log_file: Option<OsString>,
     grace: Duration,
     /// How many instances an application has.
     instances: Option<u32>,
@@ -148,6 +151,7 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
                 request.mode = one_of("--mode", arguments.value()?, &["handler", "worker", "application"])?
             }
             Arg::Long("log") => request.log = one_of("--log", arguments.value()?, &["combined", "json", "off"])?,
+            Arg::Long("log-file") => request.log_file = Some(arguments.value()?),
             Arg::Long("grace") => {
                 let seconds: f64 = arguments.value()?.parse_with(|text| {
                     let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
@@ -210,6 +214,9 @@ fn parse(arguments: &mut Parser) -> Result<Option<Request>, lexopt::Error> {
     }
     if request.workers.is_some() && request.is_dev {
         return Err("--workers is not for --dev, which has one".into());
+    }
+    if request.log_file.is_some() && request.log == "off" {
+        return Err("--log-file is for a log, and there is none with --log off".into());
     }
     if request.listen.is_empty() {
         request.listen.push("127.0.0.1:8080".into());
@@ -281,6 +288,7 @@ fn serve(request: &Request) -> Result<Status, String> {
         workers: request.workers.unwrap_or(1),
         attempts: if request.workers.is_some() { ATTEMPTS } else { 1 },
         is_dev: request.is_dev,
+        has_log_file: request.log_file.is_some(),
     };
     let admin = Admin::bind(&request.admin)?;
     master::run(&plan, Sockets::bind(&request.listen, request.is_shared)?, admin)
@@ -364,6 +372,9 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
         ("argument", &request.arguments),
     ] {
         values.iter().for_each(|value| pass(name, value));
+    }
+    if let Some(file) = &request.log_file {
+        pass("log-file", file);
     }
     if let Some((certificate, key)) = &request.tls {
         pass("certificate", certificate);

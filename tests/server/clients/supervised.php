@@ -136,6 +136,35 @@ $cases['serve: spindle reload waits for the outcome'] = function () {
     same(0, $serve->end());
     same('spindle: ' . WORK . '/admin.sock: No such file or directory (status 1)', $reload());
 };
+$cases['serve: the log file is opened again at SIGUSR1'] = function () {
+    $serve = new Serving('--workers', '2', '--log', 'json', '--log-file', WORK . '/access.log', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+    $all = workers($serve, 2);
+    $paths = fn(string $file) => preg_match_all('~"target":"/(\w+)"~', (string) @file_get_contents(WORK . "/$file"), $found) ? $found[1] : [];
+    rename(WORK . '/access.log', WORK . '/access.log.1');
+    $serve->signal(SIGUSR1);
+    until(fn() => is_file(WORK . '/access.log'));
+    // All workers write to the new one soon.
+    $new = fn(string $pid) => in_array($pid, array_map(strval(...), $paths('access.log')), true);
+    until(function () use ($serve, $all, $new) {
+        $pid = serving($serve);
+        $serve->get("/$pid");
+        return count(array_filter($all, $new)) === 2;
+    });
+    $before = $paths('access.log.1');
+    for ($i = 0; $i < 100; $i++) $serve->get("/last$i");
+    until(fn() => count(preg_grep('~^last~', $paths('access.log'))) === 100);
+    same($before, $paths('access.log.1'));
+    // Where it cannot be opened, the old one goes on.
+    rename(WORK . '/access.log', WORK . '/access.log.2');
+    mkdir(WORK . '/access.log');
+    $serve->signal(SIGUSR1);
+    until(fn() => substr_count($serve->errors(), 'spindle: ' . WORK . '/access.log: Is a directory') === 2);
+    $serve->get('/still');
+    until(fn() => in_array('still', $paths('access.log.2'), true));
+    $serve->signal();
+    same(0, $serve->end());
+    same('', file_get_contents(WORK . '/serve.out'));
+};
 $cases['serve: limits and admin addresses that are wrong are one line, and status 1'] = function () {
     $taken = stream_socket_server('tcp://127.0.0.1:0');
     $port = stream_socket_get_name($taken, false);
@@ -149,6 +178,8 @@ $cases['serve: limits and admin addresses that are wrong are one line, and statu
         '--max-memory 0' => '--max-memory takes bytes, as in 256M',
         '--max-lifetime 0' => '--max-lifetime takes seconds, from 1 to 31536000',
         '--stuck-timeout never' => '--stuck-timeout takes seconds, from 1 to 31536000',
+        '--log-file /none/access.log' => '/none/access.log: No such file or directory',
+        '--log off --log-file access.log' => '--log-file is for a log, and there is none with --log off',
         '--dev --max-requests 10' => '--max-requests, --max-memory, --max-lifetime and --stuck-timeout are not for --dev',
     ] as $arguments => $expected) {
         $lines = explode("\n", shell('bash -c ' . escapeshellarg('cd ' . WORK . ' && exec ' . dirname(EXTENSION) . '/spindle serve --extension ' . EXTENSION . " --listen 127.0.0.1:0 $arguments $fine")));

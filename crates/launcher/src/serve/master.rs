@@ -74,6 +74,7 @@ pub struct Plan<'a> {
     pub limits: Limits,
     pub grace: Duration,
     pub is_dev: bool,
+    pub has_log_file: bool,
 }
 
 pub struct Master<'a> {
@@ -293,6 +294,7 @@ impl Master<'_> {
             SIGTERM | SIGINT | SIGQUIT => self.stop(),
             SIGHUP if self.plan.is_dev || self.has_terminal => self.stop(),
             SIGHUP | SIGUSR2 => self.reload(),
+            SIGUSR1 if self.plan.has_log_file => self.workers.iter_mut().for_each(Worker::reopen_log),
             SIGUSR1 => console::complain(
                 b"spindle: there are no log files to open again: logs go to standard output and error",
             ),

@@ -140,6 +140,11 @@ impl Worker {
         }
     }
 
+    /// Has it open its log again.
+    pub fn reopen_log(&mut self) {
+        let _ = self.control.write_all(b"reopen\n"); // it may be gone
+    }
+
     pub fn is_due_by(&mut self, time: Instant) {
         self.due = Some(self.due.map_or(time, |before| before.min(time)));
     }
