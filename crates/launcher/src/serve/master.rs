@@ -237,7 +237,9 @@ impl Master<'_> {
     /// Goes on after one that did not get as far as to serve.
     fn failed(&mut self, generation: u32, how: &str) {
         self.does_boot = false;
-        if self.next == Some(generation) && self.of_generation(self.generation).any(|old| old.stage == Stage::Serving) {
+        let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
+        let goes_on = self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving);
+        if self.next == Some(generation) && goes_on {
             let outcome = format!("spindle: the new PHP {how}: the old one goes on");
             console::complain(outcome.as_bytes());
             self.admin.reloaded(409, &outcome);
