@@ -122,6 +122,11 @@ impl<T> Arena<T> {
         self.entries.get_mut(index as usize).map(|entry| &mut entry.value)
     }
 
+    /// All values, also those of vacant entries.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().map(|entry| &entry.value)
+    }
+
     /// The key of the value at an index whose entry is occupied.
     #[inline]
     pub(crate) fn key(&self, index: u32) -> Key {

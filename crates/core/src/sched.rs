@@ -86,6 +86,8 @@ pub struct Core<X> {
     running: CoroutineId,
     /// The number of the next coroutine.
     next_id: u64,
+    /// The epoch before the first one of each slot.
+    epoch_before: u32,
     /// The key before the next one.
     next_wait_key: u32,
     /// The number of parks so far.
@@ -129,6 +131,7 @@ impl<X> Core<X> {
             order,
             running: Self::MAIN,
             next_id: Self::MAIN_ID,
+            epoch_before: 0,
             next_wait_key: 0,
             parks: 0,
             live: 0,
@@ -150,6 +153,20 @@ impl<X> Core<X> {
         coroutine.state = State::Running;
         coroutine.begun = Begun::Yes;
         core
+    }
+
+    /// Makes the tickets of a new scheduler others than those of an earlier one whose [`Core::last_epoch`] this is.
+    #[must_use]
+    pub fn with_epochs_after(mut self, last: u32) -> Core<X> {
+        self.epoch_before = last;
+        self.coroutine_mut(Self::MAIN).epoch = last.wrapping_add(1);
+        self
+    }
+
+    /// The last epoch of any coroutine.
+    pub fn last_epoch(&self) -> u32 {
+        let since = |slot: &Slot<X>| slot.epoch.wrapping_sub(self.epoch_before);
+        self.epoch_before.wrapping_add(self.coroutines.all().map(since).max().unwrap_or(0))
     }
 
     /// The main coroutine.
@@ -236,7 +253,8 @@ impl<X> Core<X> {
         let zombie = self.life.is_forced() || self.scope(scope).zombies && !matches!(kind, SpawnKind::Runner { .. });
         self.zombies += usize::from(zombie);
         let standing = Standing::zombie_if(zombie);
-        let (key, slot) = self.coroutines.insert_vacated(|| Slot::NEW);
+        let epoch = self.epoch_before;
+        let (key, slot) = self.coroutines.insert_vacated(|| Slot { epoch, ..Slot::NEW });
         slot.epoch = slot.epoch.wrapping_add(1); // tickets of the last one stay void
         slot.it = Coroutine { id, parent, scope, kind, spawner, standing, ..Coroutine::NEW };
         let co = CoroutineId(key.index);

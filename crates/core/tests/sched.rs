@@ -551,3 +551,23 @@ fn shutdown_leaves_what_is_detached() {
     host.attach(detached);
     assert_eq!((host.live(), host.only_zombies()), (3, true), "it keeps the application alive no longer than others");
 }
+
+#[test]
+fn a_ticket_of_an_earlier_scheduler_names_no_park_of_the_next() {
+    let mut host = Host::new();
+    let old: Vec<_> = (0..3).map(|_| host.begin_wait()).collect();
+    let a = host.spawn();
+    host.turn();
+    host.starts(a);
+    let late = host.begin_wait();
+    let mut next = Host::new().with_epochs_after(host.last_epoch());
+    let first = next.begin_wait();
+    assert!(old.iter().all(|ticket| !next.wake(*ticket)));
+    assert!(next.wake(first));
+    let b = next.spawn();
+    next.turn();
+    next.starts(b);
+    let ticket = next.begin_wait();
+    assert_eq!((ticket.co, ticket == late, next.wake(late), next.wake(ticket)), (late.co, false, false, true));
+    assert_ne!(next.last_epoch(), host.last_epoch());
+}

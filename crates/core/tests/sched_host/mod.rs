@@ -37,6 +37,10 @@ impl Host {
         Host::ordered(Order::Fifo)
     }
 
+    pub fn with_epochs_after(self, last: u32) -> Host {
+        Host(self.0.with_epochs_after(last))
+    }
+
     pub fn ordered(order: Order) -> Host {
         Host(Sched::new(0, order, Lifetime::Scope))
     }

@@ -75,6 +75,10 @@ pub(crate) struct Turns {
 /// The runtime of this request.
 static RUNTIME: PhpStatic<Cell<Option<NonNull<Runtime>>>> = PhpStatic::new(Cell::new(None));
 
+/// The last epoch of the requests so far: code outside may use the ticket of a request that is over, which must name no park of
+/// another one.
+static LAST_EPOCH: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
+
 /// The part of the last request's runtime that is left for the next.
 static KEPT: PhpStatic<Cell<Option<Kept>>> = PhpStatic::new(Cell::new(None));
 
@@ -142,6 +146,7 @@ pub fn give_back() {
     let Some(made) = RUNTIME.take() else { return };
     // SAFETY: made by `begin`. No code of the request runs any more, nor does its watchdog: nothing uses the runtime.
     let rt = unsafe { Box::from_raw(made.as_ptr()) };
+    LAST_EPOCH.set(rt.core.borrow().last_epoch());
     let mut stacks = rt.stacks.into_inner();
     if !stacks.are_worth_keeping() {
         stacks = Stacks::new(stacks::wanted_size());
@@ -160,7 +165,7 @@ fn new_core() -> Core {
     // `async.seed`: 0 runs the ready ones first in, first out.
     let seed = engine::setting(c"async.seed").trim().parse().unwrap_or(0);
     let order = if seed == 0 { Order::Fifo } else { Order::Seeded(seed) };
-    Core::new(Reactor::now(), order, scope::default_lifetime())
+    Core::new(Reactor::now(), order, scope::default_lifetime()).with_epochs_after(LAST_EPOCH.get())
 }
 
 impl Runtime {
