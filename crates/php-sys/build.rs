@@ -101,6 +101,7 @@ fn main() {
         "glue/syntax.c",
         "glue/glue.h",
         "glue/spindle_arginfo.h",
+        "../../include/spindle.h",
     ] {
         println!("cargo:rerun-if-changed={file}");
     }
@@ -150,7 +151,7 @@ fn main() {
         .allowlist_var("(ZEND|SPINDLE|E_|EG_|SAPI_HEADER_SEN|IS_|IO_|GC_|Z_|spindle|PHP_).*")
         .allowlist_var("(executor|compiler|basic|output|core|sapi|file)_globals")
         .allowlist_var("zend_(autoload|inheritance_cache_get|inheritance_cache_add|resolve_path|compile_file|compile_string|execute_ex|interrupt_function|ce_.*|one_char_string|empty_string|error_cb|throw_exception_hook|std_.*|known_strings)")
-        .allowlist_var("(gc_collect_cycles|std_object_handlers|sapi_module|module_registry)")
+        .allowlist_var("(MODULE_TEMPORARY|gc_collect_cycles|std_object_handlers|sapi_module|module_registry)")
         .allowlist_type("(zend|php|sapi|zval|spindle|_zend).*")
         .opaque_type("_php_output_handler.*")
         .blocklist_function("(zend_)?(strtod|gcvt|dtoa).*")

@@ -61,6 +61,13 @@ pub const SUITES: &[Suite] = &[
         ..DAILY
     },
     Suite {
+        name: "authors",
+        tells: "the API for authors of extensions: a probe of each function in the wrong places, and examples/extensions with and without Spindle",
+        run: "tests/authors/run \"$@\"",
+        cases: "tests/authors/run --list",
+        ..DAILY
+    },
+    Suite {
         name: "seeds",
         tells: "the phpt tests with ready coroutines in another order: a program must not depend on it, and neither may these",
         run: "echo \"by the seed $SEED\"

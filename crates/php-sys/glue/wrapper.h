@@ -24,3 +24,4 @@
 #include "main/php_output.h"
 #include "main/php_streams.h"
 #include "glue.h"
+#include "../../../include/spindle.h"

@@ -75,6 +75,7 @@ use crate::runtime::{
 pub use spindle_core::sched::Maker;
 use spindle_core::sched::{Outcome, ScopeId, State, Target};
 use spindle_interpose::{hooks::poll, host};
+use spindle_php_sys as sys;
 use spindle_reactor::{Blocking, FdKind, Opened, Reactor};
 use spindle_zend::{Class, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 use std::ffi::CStr;
@@ -128,6 +129,18 @@ impl Coroutine {
     pub fn runs_as(&self, name: &'static CStr) {
         check_place();
         runner::set_name(&self.0, name);
+    }
+
+    /// Returns the coroutine with this object.
+    pub(crate) fn of(object: Owned<CoroutineObject>) -> Coroutine {
+        Coroutine(object)
+    }
+
+    /// Returns the object, with its reference, for C code.
+    pub(crate) fn into_raw(self) -> *mut sys::zend_object {
+        let object = self.object().as_raw();
+        std::mem::forget(self);
+        object
     }
 
     /// Returns `true` if it has ended.

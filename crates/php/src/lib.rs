@@ -7,6 +7,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block)]
 
 mod api;
+mod author;
 mod c;
 pub mod coroutine;
 mod engine;

@@ -1,6 +1,7 @@
 //! The moments in the life of a coroutine, and of the event loop, and what happens at each, in this order. `runtime` announces
 //! them: this is the one thing above it that it uses.
 
+use crate::author;
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;
 use crate::engine::{linking, loading};
@@ -105,6 +106,7 @@ pub fn spawning(rt: &'static Runtime) {
 
 /// The body of the running coroutine has ended, and what it holds is released: this may run PHP code, and wait.
 pub fn body_ended(id: u64) {
+    author::body_ended(id);
     part::body_ends(id);
 }
 
@@ -124,6 +126,7 @@ pub fn ended(rt: &'static Runtime, ctx: &Ctx) {
     loading::may_have_loaded(rt);
     trampolines::coroutine_ends(rt, ctx);
     part::coroutine_ends(ctx.id.get());
+    author::ended(ctx.id.get());
     fibers::coroutine_ended(ctx.id.get());
 }
 
@@ -144,6 +147,7 @@ pub fn forked(rt: &'static Runtime) {
     loading::forget_others(running);
     let id = rt.core.borrow().id(running);
     part::forked(id);
+    author::forked(id);
     fibers::forked(rt);
 }
 
@@ -210,4 +214,5 @@ pub fn request_ended() {
     watch::stop();
     limits::request_ended();
     fibers::request_ended();
+    author::request_ended();
 }

@@ -145,6 +145,17 @@ pub(crate) fn resolve(callable: &Value, call: &Cell<sys::zend_fcall_info_cache>)
     Ok(())
 }
 
+/// Resolves a callable into `call`, as [`resolve`] does.
+///
+/// # Errors
+/// It is none, which has been thrown.
+pub fn resolve_or_throw(callable: &Value, call: &Cell<sys::zend_fcall_info_cache>) -> Result<(), Thrown> {
+    resolve(callable, call).map_err(|error| match error {
+        Some(_) => exception::throw_error(&format!("A value of type {} cannot be called", callable.type_name())),
+        None => Thrown::is_in_flight(),
+    })
+}
+
 /// Calls a method of an object with these arguments. Returns its result, or `Value::UNDEF` if an exception was thrown.
 ///
 /// # Panics

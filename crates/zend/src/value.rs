@@ -107,6 +107,18 @@ impl Value {
         unsafe { value.cast::<Value>().as_ref() }
     }
 
+    /// Returns the values that lie in a row at this address.
+    ///
+    /// # Safety
+    /// The values that the number counts lie there, and are valid and unchanged as long as the borrow is used; or the number is 0.
+    pub unsafe fn borrow_many<'a>(values: *const sys::zval, count: u32) -> &'a [Value] {
+        if count == 0 {
+            return &[];
+        }
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(values.cast::<Value>(), count as usize) }
+    }
+
     /// Calls `with` with a value that is this object, without adding a reference. `with` must not keep it.
     pub(crate) fn uncounted_object(object: &Object, with: impl FnOnce(&Value)) {
         with(&ManuallyDrop::new(typed(sys::IS_OBJECT | COLLECTABLE, sys::zend_value { obj: object.as_raw() })));

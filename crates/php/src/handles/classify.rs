@@ -4,7 +4,7 @@
 use crate::c;
 use crate::handles::{
     calls::{self, CallRecord},
-    groups,
+    declared, groups,
     kinds::{CallKind, Flags, Mode, kind_of_calls, mode},
     verdicts::{self, Verdict},
 };
@@ -50,6 +50,12 @@ impl Module {
         }
         let verdict = if extension.is_none() { Verdict::Alone } else { verdicts::of_module(&name) };
         Module { extension, verdict, keeps_globals: globals::concerns(&name), name }
+    }
+
+    /// Its functions get their trampolines: what it holds is settled.
+    pub(crate) fn is_being_used(&self) {
+        let is_temporary = self.extension.is_some_and(|extension| extension.raw().type_ == sys::MODULE_TEMPORARY as u8);
+        declared::use_of(&self.name, is_temporary);
     }
 
     /// Returns `true` if its objects use connections, which are shared with objects created from them.

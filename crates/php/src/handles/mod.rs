@@ -6,6 +6,7 @@ pub mod calls;
 pub mod classify;
 pub mod connection_groups;
 pub mod curl_shares;
+pub mod declared;
 pub mod function_table;
 pub(crate) mod groups;
 pub mod handle_locks;

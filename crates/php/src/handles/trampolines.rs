@@ -66,6 +66,7 @@ pub fn install() {
         let extension = function.extension();
         if extension != module.extension {
             module = Module::of(extension);
+            module.is_being_used();
         }
         if function.name().is_none() || is_trampoline(handler) || c::spindle_is_in_front(handler) {
             continue;

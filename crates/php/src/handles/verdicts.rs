@@ -5,7 +5,7 @@
 //! while it calls PHP code, waits, writes output, or reports an error. The function names are those of PHP 8.2, and
 //! what later versions have added up to 8.5; a function without an entry locks its whole extension.
 
-use crate::handles::{kinds::CallKind, matches};
+use crate::handles::{declared, kinds::CallKind, matches};
 use std::collections::HashMap;
 
 /// The verdict on the functions of an extension that have no entry of their own.
@@ -21,8 +21,12 @@ pub(crate) enum Verdict {
     Alone,
 }
 
-/// Returns the verdict on an extension, by its lower-case name.
+/// Returns the verdict on an extension, by its lower-case name: its own, or that of the table.
 pub(crate) fn of_module(name: &str) -> Verdict {
+    declared::of_module(name).unwrap_or_else(|| of_table(name))
+}
+
+fn of_table(name: &str) -> Verdict {
     match name {
         "core" | "pcre" | "json" | "ctype" | "date" | "reflection" | "gmp" | "bcmath" | "iconv" | "gettext"
         | "sodium" | "calendar" | "filter" | "libxml" | "mbstring" => Verdict::Free,
@@ -37,7 +41,16 @@ pub(crate) fn of_module(name: &str) -> Verdict {
 
 /// Returns the meaning of the verdict on an extension for its calls, in words for users: a class and a colon first.
 pub(crate) fn in_words(name: &str) -> &'static str {
-    match (name, of_module(name)) {
+    if let Some(own) = declared::of_module(name) {
+        return match own {
+            Verdict::Free | Verdict::Plain => "proven: calls run concurrently, as the extension declares",
+            Verdict::Handles => {
+                "proven: calls run concurrently, on one handle one at a time, as the extension declares"
+            }
+            Verdict::Alone => "serialised: one call at a time is in progress, as the extension declares",
+        };
+    }
+    match (name, of_table(name)) {
         ("standard" | "dom" | "simplexml", _) => {
             "proven: calls that wait run concurrently, or one at a time on one handle; the other ones one at a time"
         }
@@ -78,6 +91,9 @@ pub(crate) const WRAPPERS: &[&str] =
 
 /// Returns the entry of a function; `Some(None)` if it needs no trampoline.
 pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> Option<Option<CallKind>> {
+    if let Some(own) = declared::of_function(extension, class, name) {
+        return Some(Some(own));
+    }
     let is_in = |list: &str| list.split_ascii_whitespace().any(|one| one == name);
     let found = match (extension, class) {
         ("core", Some(b"Fiber")) if is_in("start resume throw suspend") => Some(CallKind::Fiber),

@@ -22,13 +22,16 @@ use std::cell::Cell;
 struct Gate {
     /// The number of nested sections that forbid switches; [`FOR_GOOD`] is added once no coroutine runs again.
     closed: Cell<u32>,
+    /// How many of these sections are extensions' own.
+    by_extensions: Cell<u32>,
     /// The first `spawn` of the request has been seen.
     active: Cell<bool>,
 }
 
 const FOR_GOOD: u32 = 1 << 31;
 
-static GATE: PhpStatic<Gate> = PhpStatic::new(Gate { closed: Cell::new(0), active: Cell::new(false) });
+static GATE: PhpStatic<Gate> =
+    PhpStatic::new(Gate { closed: Cell::new(0), by_extensions: Cell::new(0), active: Cell::new(false) });
 
 impl Runtime {
     /// Returns `true` if the running coroutine can be suspended here.
@@ -41,6 +44,7 @@ impl Runtime {
 /// Opens the gate at the start of a request.
 pub fn reset() {
     GATE.closed.set(0);
+    GATE.by_extensions.set(0);
 }
 
 /// Forbids switches until [`allow`]. Nests.
@@ -53,6 +57,28 @@ pub fn forbid() {
 pub fn allow() {
     GATE.closed.set(GATE.closed.get() - 1);
     publish();
+}
+
+/// Forbids switches for an extension, which may fail to allow them again.
+pub fn forbid_by_extension() {
+    GATE.by_extensions.set(GATE.by_extensions.get() + 1);
+    forbid();
+}
+
+/// Ends one [`forbid_by_extension`], if there is one.
+pub fn allow_by_extension() {
+    if let Some(left) = GATE.by_extensions.get().checked_sub(1) {
+        GATE.by_extensions.set(left);
+        allow();
+    }
+}
+
+/// Ends the sections that extensions have left open in a coroutine whose body has ended.
+#[inline]
+pub fn end_sections_of_extensions() {
+    while GATE.by_extensions.get() > 0 {
+        allow_by_extension();
+    }
 }
 
 /// Runs `what` with switches forbidden. A bailout may jump over this function; the request ends then, and switches are no longer
@@ -68,6 +94,7 @@ pub fn without_switch<R>(what: impl FnOnce() -> R) -> R {
 /// left.
 pub fn survived() {
     GATE.closed.set(GATE.closed.get() & FOR_GOOD);
+    GATE.by_extensions.set(0);
     publish();
     if let Some(rt) = existing() {
         moments::survived(rt);

@@ -6,7 +6,8 @@ use crate::runtime::runner::{self, RustEntry};
 use crate::runtime::scheduler::{Core, Runtime};
 use crate::runtime::{classes, gate, moments, request, scope};
 use spindle_core::sched::{CoroutineId, ScopeId};
-use spindle_zend::{Call, Frame, Function, Owned, PhpStatic, Thrown, exception};
+use spindle_php_sys as sys;
+use spindle_zend::{Array, Call, Frame, Function, Owned, PhpStatic, Thrown, Value, engine, exception};
 use std::cell::{Cell, RefCell};
 
 /// The number of the request in which PHP's fibers are in use and exclude coroutines.
@@ -99,6 +100,36 @@ pub fn spawn_from(
         this.named.set(Some(named.duplicate()));
     }
     self::queue(rt, &this, call, queue);
+    Ok(this)
+}
+
+/// Creates a coroutine that calls a callable with copies of these arguments in the current scope, and queues it. `resolved`: the
+/// callable, as the engine has found it.
+///
+/// # Errors
+/// The callable is none, or the scope is closed.
+pub fn spawn_call(
+    rt: &'static Runtime,
+    callable: Option<&Value>,
+    resolved: Option<sys::zend_fcall_info_cache>,
+    arguments: &[Value],
+    named: Option<&Array>,
+) -> Result<Owned<CoroutineObject>, Thrown> {
+    scope_is_open(rt)?;
+    let this = COROUTINE.make();
+    let callable = callable.unwrap_or(const { &Value::NULL });
+    // SAFETY: a function that lasts as long as the callable, or none.
+    let function = resolved.and_then(|call| unsafe { Function::from_raw(call.function_handler) });
+    match resolved.filter(|_| function.is_some_and(|it| it.flags() & sys::ZEND_ACC_CALL_VIA_TRAMPOLINE == 0)) {
+        Some(resolved) => this.call.set(resolved),
+        None => engine::resolve_or_throw(callable, &this.call)?,
+    }
+    this.callable.set(callable.clone());
+    if !arguments.is_empty() {
+        this.arguments.set(arguments.iter().cloned());
+    }
+    this.named.set(named.map(Array::duplicate));
+    queue_from(rt, &this, Frame::current().and_then(Frame::user_frame), Core::spawn);
     Ok(this)
 }
 

@@ -1,0 +1,110 @@
+//! Coroutines of C code: which one runs, new ones, their results, their cancellations.
+
+use super::arguments::Callback;
+use crate::coroutine::{self as rust, Coroutine};
+use crate::runtime::scheduler::{Core, existing, rt};
+use crate::runtime::{park, request, spawn as spawning};
+use spindle_php_sys as sys;
+use spindle_zend::{Array, Object, Value, exception};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// Returns the id of the running coroutine; 0 outside of requests and on other threads.
+pub extern "C" fn current() -> u64 {
+    if !request::is_in_request() {
+        return 0;
+    }
+    existing().map_or(Core::MAIN_ID, |rt| {
+        let core = rt.core.borrow();
+        core.id(core.running())
+    })
+}
+
+fn object_or_null(spawned: Option<Coroutine>) -> *mut sys::zend_object {
+    spawned.map_or(null_mut(), Coroutine::into_raw)
+}
+
+/// Spawns a coroutine that calls a PHP function.
+pub unsafe extern "C" fn spawn(
+    call: *mut sys::zend_fcall_info,
+    cache: *mut sys::zend_fcall_info_cache,
+) -> *mut sys::zend_object {
+    if !request::is_in_request() || exception::is_in_flight() {
+        return null_mut();
+    }
+    // SAFETY: by contract null, or valid; read only.
+    let Some(call) = (unsafe { call.as_ref() }) else { return null_mut() };
+    // SAFETY: a value of the caller's.
+    let callable = unsafe { Value::borrow(&raw const call.function_name) };
+    // SAFETY: by contract the values that the number counts.
+    let arguments = unsafe { Value::borrow_many(call.params, call.param_count) };
+    // SAFETY: null, or the caller's.
+    let named = unsafe { Array::borrow(call.named_params) };
+    // SAFETY: by contract null, or valid.
+    let resolved = unsafe { cache.as_ref() }.copied();
+    object_or_null(spawning::spawn_call(rt(), callable, resolved, arguments, named).ok().map(Coroutine::of))
+}
+
+/// What a coroutine of C code is called with. Dropped with the body, on PHP's thread.
+struct Body {
+    run: unsafe extern "C" fn(*mut c_void, *mut sys::zval),
+    argument: *mut c_void,
+    drop: Option<Callback>,
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        if let Some(drop) = self.drop {
+            // SAFETY: by the contract of `spawn_c`: once, with its argument.
+            unsafe { drop(self.argument) };
+        }
+    }
+}
+
+/// Spawns a coroutine that runs C code.
+pub unsafe extern "C" fn spawn_c(
+    run: Option<unsafe extern "C" fn(*mut c_void, *mut sys::zval)>,
+    argument: *mut c_void,
+    drop: Option<Callback>,
+) -> *mut sys::zend_object {
+    let (Some(run), true) = (run, request::is_in_request()) else { return null_mut() };
+    let body = Body { run, argument, drop };
+    let spawned = rust::spawn(move || {
+        let body = &body;
+        let mut result = Value::NULL;
+        // SAFETY: by contract, with a place for a result.
+        unsafe { (body.run)(body.argument, result.as_mut_raw()) };
+        exception::check().map(|()| result)
+    });
+    object_or_null(spawned.ok())
+}
+
+/// Waits for an awaitable, and stores its result.
+pub unsafe extern "C" fn await_result(awaitable: *mut sys::zend_object, result: *mut sys::zval) -> bool {
+    if !request::is_in_request() {
+        return false;
+    }
+    // SAFETY: by contract null, or an object of the caller's.
+    let Some(object) = (unsafe { Object::borrow(awaitable) }) else { return false };
+    let Ok(value) = rust::await_object(object) else { return false };
+    if !result.is_null() {
+        // SAFETY: by contract a place for a result, whose old contents need no release.
+        unsafe { result.write(value.into_raw()) };
+    }
+    true
+}
+
+/// Returns `true` if the running coroutine is cancelled, and the exception has not been thrown.
+pub extern "C" fn cancelled() -> bool {
+    request::is_in_request() && existing().is_some_and(|rt| rt.core.borrow().refuses_wait())
+}
+
+/// Throws the cancellation of the running coroutine, if one is pending.
+pub extern "C" fn throw_pending() {
+    if request::is_in_request()
+        && let Some(rt) = existing()
+    {
+        // What it throws is in flight.
+        let _ = park::may_wait(rt);
+    }
+}
