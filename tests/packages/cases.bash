@@ -75,6 +75,7 @@ case_archives() {
     mkdir -p "$work/archives/upper/pkgs/zip"
     unzip -q "$dist/$zip" -d "$work/archives/upper/pkgs/zip"
     tar -C "$work/archives/upper/pkgs" --strip-components=1 -xzf "$dist"/spindle-"$version"-*.tar.gz
+    check 'the header is there' cmp "$root/include/spindle.h" "$work/archives/upper/pkgs/zip/spindle.h"
     check 'it is stripped' bash -c "! readelf -SW '$work/archives/upper/pkgs/zip/spindle.so' | grep -qE '[.](symtab|debug_)'"
     check "it is loaded" in_root archives "cp /pkgs/zip/spindle.so \$(php -r 'echo ini_get(\"extension_dir\");') && echo extension=spindle > /etc/php/$php_version/cli/conf.d/20-spindle.ini && $loaded && $works"
     check 'the command' in_root archives "test \"\$(/pkgs/spindle --version)\" = 'spindle $version' && /pkgs/spindle doctor"
@@ -93,6 +94,7 @@ case_deb() {
     cp "$dist"/*.deb "$work/deb/upper/pkgs"
     in_root deb "$listing" >"$work/before"
     check 'installed' in_root deb "apt-get -qq install -y /pkgs/*.deb && $loaded && $works"
+    check 'the header of the package' in_root deb "test -s /usr/include/php/$api/ext/spindle/spindle.h"
     check 'the command of the package' in_root deb "test \"\$(spindle --version)\" = 'spindle $version' && spindle doctor"
     check 'phpquery and phpdismod know it' in_root deb "phpquery -q -v $php_version -s cli -m spindle && phpdismod spindle && $absent && phpenmod spindle && $loaded"
     check 'installed again, settings are kept' in_root deb "echo '; mine' >> /etc/php/$php_version/mods-available/spindle.ini && dpkg -i /pkgs/$name*.deb && grep -qx '; mine' /etc/php/$php_version/mods-available/spindle.ini && $loaded"
@@ -110,11 +112,12 @@ case_install() {
     in_root install "$listing" >"$work/before"
     check 'make install, from nothing' in_root install "cd /src && make install && $loaded && $works"
     check 'the command that was installed' in_root install "test \"\$(spindle --version)\" = 'spindle $version' && spindle doctor --json | grep -q '\"works\": true'"
+    check 'an extension that uses the header' in_root install "cc -shared -fPIC \$(php-config --includes) -I\$(php-config --include-dir)/ext/spindle /src/examples/extensions/queue/*.c -o /tmp/queue.so && test \"\$(php -d extension=/tmp/queue.so -r 'use function Async\\{spawn, await}; \$q = new Acme\\Queue; \$c = spawn(fn () => \$q->receive()); \$q->publish(\"it works\"); echo await(\$c);')\" = 'it works'"
     check 'settings are kept' in_root install "echo '; mine' >> /etc/php/$php_version/mods-available/spindle.ini && cd /src && make install && grep -qx '; mine' /etc/php/$php_version/mods-available/spindle.ini"
     check 'make uninstall' in_root install "cd /src && make uninstall && $absent"
     in_root install "$listing" >"$work/after"
     check 'make uninstall leaves nothing' diff "$work/before" "$work/after"
-    check 'make install with DESTDIR' in_root install "cd /src && make install DESTDIR=/out && test -f /out/usr/lib/php/$api/spindle.so && test -x /out/usr/local/bin/spindle && $absent"
+    check 'make install with DESTDIR' in_root install "cd /src && make install DESTDIR=/out && test -f /out/usr/lib/php/$api/spindle.so && test -x /out/usr/local/bin/spindle && test -f /out/usr/include/php/$api/ext/spindle/spindle.h && $absent"
     check 'without mods-available, in the folder that PHP scans' in_root install "mv /etc/php/$php_version/mods-available /etc/php/aside && cd /src && make install && test -f /etc/php/$php_version/cli/conf.d/spindle.ini && $loaded && make uninstall && $absent && test ! -e /etc/php/$php_version/cli/conf.d/spindle.ini && mv /etc/php/aside /etc/php/$php_version/mods-available"
     check 'what does not load is an error' in_root install "cd /src && cp build/spindle.so /tmp/kept && echo broken > build/spindle.so && ! SUDO_USER=somebody make install 2>/tmp/why; cat /tmp/why; cp /tmp/kept build/spindle.so; grep -q 'does not load it' /tmp/why"
     check 'no libclang' in_root install "cd /src && apt-get -qq remove -y 'libclang*' >/dev/null && ! make build 2>/tmp/why; cat /tmp/why; test \$(grep -vc '^make: ' /tmp/why) = 1 && grep -q 'there is no libclang' /tmp/why"
@@ -126,6 +129,7 @@ case_pie() {
     check 'phpize' in_root pie 'cd /src && sha256sum Makefile >/tmp/sum && cd packaging/pie && phpize'
     check 'configure without cargo' in_root pie 'cd /src/packaging/pie && ! ./configure --with-spindle-cargo=/nowhere >/tmp/out 2>&1; tail -n 1 /tmp/out; tail -n 1 /tmp/out | grep -q "configure: error: spindle: there is no cargo: install Rust"'
     check 'configure, make, make install, as PIE runs them' in_root pie "cd /src/packaging/pie && ./configure --with-php-config=\$(command -v php-config$php_version) && make -j2 && test -f modules/spindle.so && make install"
+    check 'the header that it has installed' in_root pie "cmp /src/include/spindle.h \$(php-config --include-dir)/ext/spindle/spindle.h"
     check 'what it has installed' in_root pie "echo extension=spindle > /etc/php/$php_version/cli/conf.d/20-spindle.ini && $loaded && $works"
     check 'phpize --clean, and the sources are as before' in_root pie 'cd /src/packaging/pie && phpize --clean && test ! -e modules && cd /src && sha256sum -c /tmp/sum'
     check 'without libclang, configure' in_root pie "apt-get -qq remove -y 'libclang*' >/dev/null; cd /src/packaging/pie && phpize >/dev/null && ! ./configure >/tmp/out 2>&1; tail -n 1 /tmp/out; tail -n 1 /tmp/out | grep -q 'configure: error: spindle: there is no libclang'"

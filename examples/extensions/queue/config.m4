@@ -4,6 +4,7 @@ PHP_ARG_ENABLE([queue],
   [yes])
 
 if test "$PHP_QUEUE" != "no"; then
-  dnl spindle.h is where 'make install' puts it, among PHP's own headers; CPPFLAGS may name another folder.
+  dnl Among PHP's own headers is where 'make install' puts spindle.h; CPPFLAGS may name another folder.
+  PHP_ADD_INCLUDE([$phpincludedir/ext/spindle])
   PHP_NEW_EXTENSION([queue], [queue.c broker.c], [$ext_shared])
 fi

@@ -2,7 +2,7 @@
  * Acme\Queue, an extension around a library with a thread of its own (broker.h). Without Spindle receive() blocks the process, as such
  * extensions do. With Spindle it suspends its coroutine only, and the library's thread wakes it.
  *
- *     cc -shared -fPIC -I/path/of/spindle.h $(php-config --includes) queue.c broker.c -o queue.so
+ *     cc -shared -fPIC $(php-config --includes) -I$(php-config --include-dir)/ext/spindle queue.c broker.c -o queue.so
  */
 #include "php.h"
 #include "zend_exceptions.h"
