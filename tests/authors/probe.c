@@ -479,6 +479,17 @@ PHP_FUNCTION(probe_declare_late)
     RETURN_BOOL(spindle->declare(module, NULL, SPINDLE_HOLDS_ALL));
 }
 
+/* --- an error, for AddressSanitizer --- */
+
+PHP_FUNCTION(probe_plant)
+{
+    PARAMETERS_NONE
+    volatile int behind = 16;
+    char *block = calloc(1, 16);
+    RETVAL_LONG(block[behind]);
+    free(block);
+}
+
 /* --- the end of the process --- */
 
 /* The tickets that a thread wakes after the module has shut down. */
@@ -506,7 +517,7 @@ static const zend_function_entry functions[] = {
     PROBE(loaded) PROBE(can_park) PROBE(current) PROBE(begin_wait) PROBE(park) PROBE(wake) PROBE(wake_by_thread) PROBE(wait_fd)
     PROBE(fd) PROBE(sleep) PROBE(job) PROBE(open) PROBE(jobs) PROBE(forbid) PROBE(allow) PROBE(cancelled) PROBE(throw_pending)
     PROBE(waits_after_cancel) PROBE(cleans_up) PROBE(spawn) PROBE(spawn_value) PROBE(spawn_c) PROBE(dropped) PROBE(await)
-    PROBE(local) PROBE(freed) PROBE(all_on_a_thread) PROBE(alone) PROBE(by_handle) PROBE(declare_late) PROBE(leave)
+    PROBE(local) PROBE(freed) PROBE(all_on_a_thread) PROBE(alone) PROBE(by_handle) PROBE(declare_late) PROBE(plant) PROBE(leave)
     PHP_FE_END
 };
 

@@ -344,14 +344,14 @@ function fpm(): string
     return $found !== '' ? $found : throw new \Exception("there is no php-fpm; 'scripts/setup test' installs it");
 }
 
-$cases['probe: all of these under Xdebug'] = static function () use (&$cases): string {
-    $count = 0;
-    $xdebug = installed('xdebug');
-    foreach ($cases as $name => $case) {
-        if (preg_match('/^probe: (?!all|what|a ticket of an)/', $name)) {
-            Under::run($case, ['-d', "zend_extension=$xdebug", '-d', 'xdebug.mode=develop']);
-            $count++;
-        }
-    }
-    return "$count cases";
+foreach (['Xdebug' => Under::xdebug(...), 'AddressSanitizer' => Under::sanitizer(...)] as $name => $under) {
+    $cases["probe: under $name"] = static function () use (&$cases, $under): string {
+        $these = array_filter($cases, static fn (string $name) => preg_match('/^probe: (?!under|all|what|a ticket of an)/', $name) === 1, ARRAY_FILTER_USE_KEY);
+        array_map($under, $these);
+        return count($these) . ' cases';
+    };
+}
+
+$cases['probe: AddressSanitizer finds an error that is planted'] = static function (): void {
+    Under::sanitizer(static fn () => same(1, preg_match('/AddressSanitizer: heap-buffer-overflow/', php('probe_plant();', [EXTENSION, probe()]))));
 };

@@ -60,8 +60,12 @@ $cases['queue: coroutines that an exit abandons'] = static function (): void {
     same("exits\n", php(RECEIVERS . 'foreach (range(1, 20) as $_) { spawn(fn () => $q->receive()); } delay(1); register_shutdown_function(fn () => $q->publish("late")); exit("exits\n");', [EXTENSION, queue()]));
 };
 
-$cases['queue: under Xdebug'] = static function () use ($many): void {
-    Under::run($many, ['-d', 'zend_extension=' . installed('xdebug'), '-d', 'xdebug.mode=develop']);
+$cases['queue: under Xdebug'] = static fn () => Under::xdebug($many);
+
+$cases['queue: under AddressSanitizer'] = static function () use (&$cases): string {
+    $these = array_filter($cases, static fn (string $name) => preg_match('/^queue: (the library|one|cancelled|coroutines)/', $name) === 1, ARRAY_FILTER_USE_KEY);
+    array_map(Under::sanitizer(...), $these);
+    return count($these) . ' cases';
 };
 
 $cases['queue: what docs/authors.md shows'] = static function (): void {
@@ -91,6 +95,7 @@ $cases['queue: requests of php-fpm, each of which leaves a coroutine that waits'
     file_put_contents(WORK . '/page.php', "<?php\n" . PAGE . "\nAsync\\suspend(); echo \$sum; exit;");
     $fpm = new \Sapi\Fpm(fpm(), WORK, ['extension=' . EXTENSION, 'extension=' . queue()]);
     $connection = $fpm->connect();
+    same('55', $connection->get(WORK . '/page.php')?->body);
     $worker = $fpm->workers();
     for ($i = 0; $i < 200; $i++) {
         same('55', $connection->get(WORK . '/page.php')?->body);
