@@ -119,6 +119,7 @@ lint: rust
 	    { echo "There is no rustfmt or no clippy: 'scripts/setup rust' installs them." >&2; exit 1; }
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path bench/hyper/Cargo.toml --check
+	$(CARGO) fmt --manifest-path examples/extensions/http/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --workspace --no-default-features -- -D warnings # the module of `make demo`
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps

@@ -30,6 +30,8 @@ FROZEN(throw_pending, 120);
 FROZEN(local, 128);
 FROZEN(declare, 136);
 IS(SPINDLE_API_SIZE_1 == 144, "the size of version 1");
+/* crates/ext reads it by this offset. */
+IS(offsetof(zend_module_entry, handle) == 144, "the handle of a module");
 IS(sizeof(spindle_why) == 4 && sizeof(spindle_holds) == 4 && sizeof(spindle_ticket) == 8, "the types");
 IS(SPINDLE_WOKEN == 0 && SPINDLE_TIMED_OUT == 1 && SPINDLE_CANCELLED == 2 && SPINDLE_INTERRUPTED == 3 && SPINDLE_FAILED == 4, "why");
 IS(SPINDLE_HOLDS_ALL == 0 && SPINDLE_HOLDS_HANDLES == 1 && SPINDLE_HOLDS_NOTHING == 2, "holds");

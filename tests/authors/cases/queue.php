@@ -78,6 +78,8 @@ $cases['queue: what docs/authors.md shows'] = static function (): void {
         same([], array_values(array_filter($lines, static fn (string $line) => !str_contains($sources, $line))), 'lines that are in no example');
     }
     same(4, count($blocks[1]));
+    same(1, preg_match('/^```rust\n(.*?)^```/ms', $page, $rust));
+    same(true, str_contains(file_get_contents(ROOT . '/examples/extensions/http/src/lib.rs'), $rust[1]));
     same(1, preg_match('/^```php\n(.*?)^```/ms', $page, $php));
     same("1000\n", php($php[1], [EXTENSION, queue()]));
 };
