@@ -120,6 +120,7 @@ lint: rust
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path bench/hyper/Cargo.toml --check
 	$(CARGO) fmt --manifest-path examples/extensions/http/Cargo.toml --check
+	$(CARGO) fmt --manifest-path tests/authors/futures/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --workspace --no-default-features -- -D warnings # the module of `make demo`
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps

@@ -63,7 +63,8 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "authors",
         tells: "the API for authors of extensions: a probe of each function in the wrong places, and examples/extensions with and without Spindle",
-        run: "tests/authors/run \"$@\"",
+        run: "[ \"$(ulimit -n)\" -ge 1100 ] || ulimit -n 1100
+            tests/authors/run \"$@\"",
         cases: "tests/authors/run --list",
         ..DAILY
     },

@@ -1,21 +1,30 @@
 <?php
-/* EXT-3: the example in Rust, by spindle-ext: a client of HTTP on tokio. */
+/* EXT-3: spindle-ext. What becomes of futures, and the example in Rust: a client of HTTP on tokio. */
 
 namespace Authors;
 
-/** The example, as cargo builds it. */
+/** An extension in Rust, as cargo builds it. */
+function cargo(string $folder, string $library): string
+{
+    static $built = [];
+    $target = (getenv('CARGO_TARGET_DIR') ?: ROOT . '/target') . '/extensions';
+    $built[$folder] ??= (static function () use ($folder, $target): bool {
+        $command = [getenv('CARGO') ?: 'cargo', 'build', '--quiet', '--locked', '--manifest-path', ROOT . "/$folder/Cargo.toml", '--target-dir', $target];
+        passthru(implode(' ', array_map(escapeshellarg(...), $command)) . ' >&2', $status);
+        same(0, $status, "cargo build of $folder");
+        return true;
+    })();
+    return "$target/debug/lib$library.so";
+}
+
 function http(): string
 {
-    static $file = null;
-    if ($file === null) {
-        $target = (getenv('CARGO_TARGET_DIR') ?: ROOT . '/target') . '/examples-http';
-        same(0, (static function () use ($target): int {
-            passthru(escapeshellarg(getenv('CARGO') ?: 'cargo') . ' build --quiet --locked --manifest-path ' . ROOT . '/examples/extensions/http/Cargo.toml --target-dir ' . escapeshellarg($target) . ' >&2', $status);
-            return $status;
-        })(), 'cargo build of examples/extensions/http');
-        $file = "$target/debug/libacme_http.so";
-    }
-    return $file;
+    return cargo('examples/extensions/http', 'acme_http');
+}
+
+function futures(): string
+{
+    return cargo('tests/authors/futures', 'authors_futures');
 }
 
 /** A server that answers /N after N milliseconds, in a process of its own, which ends with its object. */
@@ -88,6 +97,64 @@ $cases['http: in the child of a fork'] = static function () use ($get): void {
         if (($child = pcntl_fork()) === 0) { echo await(spawn(fn () => Http::get("$url/2"))), "\n"; exit; }
         pcntl_waitpid($child, $status); echo "$status ", Http::get("$url/3"), "\n"; exit;', [EXTENSION, http()], "waited /1\nwaited /2\n0 waited /3\n");
 };
+
+$futures = static function (string $name, string $code, string $expected) use (&$cases): void {
+    $cases["futures: $name"] = static function () use ($code, $expected): void {
+        same("$expected\n", php("use function Async\\{spawn, await, delay, suspend};\n$code", [EXTENSION, futures()]));
+    };
+};
+
+foreach (['' => '', 'in the main coroutine, ' => 'spawn(fn () => 1); ', 'in a coroutine, ' => null] as $where => $before) {
+    $run = static fn (string $call) => $before === null ? "echo await(spawn(fn () => $call)), \"\\n\";" : "$before echo $call, \"\\n\";";
+    $futures("{$where}ready at once", $run('futures_run("ready", 100)'), 'ready, 0 dropped');
+    $futures("{$where}woken by threads, twice each", $run('futures_run("woken", 200)'), 'ready, 1 dropped');
+    $futures("{$where}woken by its own poll", $run('futures_run("wakes itself", 200)'), 'ready, 1 dropped');
+    $futures("{$where}a task of tokio", $run('futures_run("task")'), 'ready, 1 dropped');
+    $futures("{$where}a job", $run('futures_run("job")'), 'ready, 1 dropped');
+    $futures("{$where}a sleep", $run('futures_run("sleep", 2)'), 'ready, 0 dropped');
+}
+
+$futures('one that wakes itself lets others run', <<<'PHP'
+    $turns = 0;
+    $others = spawn(function () use (&$turns) { for (;;) { $turns++; suspend(); } });
+    await(spawn(fn () => futures_run('wakes itself', 20)));
+    $others->cancel();
+    echo $turns >= 20 ? 'they have run' : "$turns turns", "\n";
+    PHP, 'they have run');
+
+$futures('cancelled: dropped once, before the exception is thrown', <<<'PHP'
+    $c = spawn(function () { try { futures_run('never'); echo 'not here'; } catch (Async\CancellationException $e) { echo 'caught, ', futures_dropped(), "\n"; throw $e; } });
+    while (($c->getAwaitingInfo()['call'] ?? '') !== 'block_on') { delay(1); }
+    $c->cancel();
+    try { await($c); } catch (Async\CancellationException $e) { echo 'ended, ', futures_dropped(), "\n"; }
+    PHP, "cancelled, 1 dropped, the exception is to come\ncaught, 1\nended, 1");
+
+$futures('cancelled: a task of tokio is aborted', <<<'PHP'
+    // Whether it has been dropped when the call returns is for tokio's thread to say.
+    $c = spawn(function () { ob_start(); try { futures_run('task that never ends'); } finally { ob_end_clean(); } });
+    while (($c->getAwaitingInfo()['call'] ?? '') !== 'block_on') { delay(1); }
+    $c->cancel();
+    try { await($c); } catch (Async\CancellationException $e) { }
+    while (futures_dropped() === 0) { delay(1); } // on the thread of tokio
+    delay(1);
+    echo futures_dropped(), "\n";
+    PHP, '1');
+
+$futures('cancelled when it has been woken', <<<'PHP'
+    $c = spawn(fn () => futures_run('woken', 1));
+    suspend();
+    $c->cancel();
+    try { await($c); } catch (Async\CancellationException $e) { }
+    echo futures_dropped(), "\n";
+    PHP, "cancelled, 1 dropped, the exception is to come\n1");
+
+$futures('after an exit it leaks, and nothing worse', <<<'PHP'
+    spawn(fn () => futures_run('never'));
+    spawn(fn () => futures_run('task that never ends'));
+    register_shutdown_function(function () { echo futures_dropped(), " dropped\n"; });
+    delay(1);
+    exit;
+    PHP, '0 dropped');
 
 $cases['http: the layout that spindle-ext declares'] = static function (): void {
     $rust = file_get_contents(ROOT . '/crates/ext/src/table.rs');
