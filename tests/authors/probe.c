@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const spindle_api *spindle;
@@ -172,6 +173,17 @@ PHP_FUNCTION(probe_fd)
     php_stream_from_zval(stream, value);
     php_stream_cast(stream, PHP_STREAM_AS_FD | PHP_STREAM_CAST_INTERNAL, (void *) &fd, 0);
     RETURN_LONG(fd);
+}
+
+/* Reads by a system call that Spindle does not see; the number of bytes. */
+PHP_FUNCTION(probe_read_unseen)
+{
+    zend_long fd;
+    char buffer[100];
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(fd)
+    ZEND_PARSE_PARAMETERS_END();
+    RETURN_LONG(syscall(SYS_read, (int) fd, buffer, sizeof(buffer)));
 }
 
 PHP_FUNCTION(probe_sleep)
@@ -504,6 +516,9 @@ PHP_FUNCTION(probe_leave)
 __attribute__((destructor)) static void at_the_end_of_the_process(void)
 {
     int wrong = 0;
+    if (getenv("PROBE_FREED") != NULL) {
+        dprintf(1, "freed: %ld\n", (long) freed);
+    }
     if (spindle == NULL || getenv("PROBE_END") == NULL) {
         return;
     }
@@ -515,7 +530,7 @@ __attribute__((destructor)) static void at_the_end_of_the_process(void)
 static const zend_function_entry functions[] = {
 #define PROBE(name) PHP_FE(probe_##name, arginfo_any)
     PROBE(loaded) PROBE(can_park) PROBE(current) PROBE(begin_wait) PROBE(park) PROBE(wake) PROBE(wake_by_thread) PROBE(wait_fd)
-    PROBE(fd) PROBE(sleep) PROBE(job) PROBE(open) PROBE(jobs) PROBE(forbid) PROBE(allow) PROBE(cancelled) PROBE(throw_pending)
+    PROBE(fd) PROBE(read_unseen) PROBE(sleep) PROBE(job) PROBE(open) PROBE(jobs) PROBE(forbid) PROBE(allow) PROBE(cancelled) PROBE(throw_pending)
     PROBE(waits_after_cancel) PROBE(cleans_up) PROBE(spawn) PROBE(spawn_value) PROBE(spawn_c) PROBE(dropped) PROBE(await)
     PROBE(local) PROBE(freed) PROBE(all_on_a_thread) PROBE(alone) PROBE(by_handle) PROBE(declare_late) PROBE(plant) PROBE(leave)
     PHP_FE_END

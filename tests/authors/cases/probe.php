@@ -160,7 +160,7 @@ $probe('in the child of a fork', <<<'PHP'
     });
     await($c);
     if (isset($other)) { show(ended($other), probe_freed()); }
-    PHP, "true, woken, timed out, 0, 30, woken\n30\n0\n\"woken\", 1030");
+    PHP, "true, woken, timed out, 0, 30, woken\n30\nfreed: 30\n0\n\"woken\", 1030\nfreed: 1037", ['PROBE_FREED' => '1']);
 
 $probe('when the process ends', 'spawn(fn () => 1); probe_leave();', 'at the end of the process: 0', ['PROBE_END' => '1']);
 
@@ -225,6 +225,25 @@ $probe('descriptors', <<<'PHP'
     $c->cancel();
     show(ended($c), fwrite($b, 'more'), fread($a, 10));
     PHP, "woken, timed out, failed: EBADF, timed out\n[\"woken\",\"sent\",\"timed out\",\"woken\"]\nAsync\\CancellationException, 4, more");
+
+$probe('a descriptor that is used by system calls which are not seen', <<<'PHP'
+    [$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+    stream_set_blocking($a, false);
+    $x = probe_fd($a);
+    $got = [];
+    $c = spawn(function () use ($x, &$got) {
+        while (count($got) < 3) { probe_wait_fd($x, 1); if (($read = probe_read_unseen($x)) > 0) { $got[] = $read; } }
+        // The last edge may be believed once more, and no further.
+        probe_wait_fd($x, 1, 1_000_000);
+        return [...$got, probe_wait_fd($x, 1, 1_000_000), probe_wait_fd($x, 1, 1_000_000)];
+    });
+    for ($i = 0; $i < 3; $i++) {
+        parked($c, 'ppoll');
+        fwrite($b, 'sent');
+        while (count($got) === $i) { delay(1); }
+    }
+    show(ended($c));
+    PHP, '[4,4,4,"timed out","timed out"]');
 
 $probe('jobs', <<<'PHP'
     show(probe_job(true), probe_jobs());
