@@ -145,7 +145,7 @@ pub(crate) fn resolve(callable: &Value, call: &Cell<sys::zend_fcall_info_cache>)
     Ok(())
 }
 
-/// Resolves a callable into `call`, as [`resolve`] does.
+/// Resolves a callable into `call`, and throws if that cannot be.
 ///
 /// # Errors
 /// It is none, which has been thrown.
