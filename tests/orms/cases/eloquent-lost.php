@@ -41,7 +41,7 @@ awaitAll(array_map(static fn (int $n) => spawn(static function () use ($db, $n, 
 }), range(3, 12)));
 same(range(1, 12), $rows(), 'rows of all');
 
-// Two transactions that wait for each other: one of them is repeated.
+// Two transactions that wait for each other: one of them is repeated, and may meet the other one again.
 createTable($watcher);
 $watcher->exec('alter table done add primary key (n)');
 $watcher->exec('insert into done values (1), (2)');
@@ -59,7 +59,7 @@ $both = static function (int $first) use ($db, $arrived, $met, &$tries): void {
         }
         $db->table('done')->where('n', 3 - $first)->lockForUpdate()->get();
         $db->table('done')->insert(['n' => 10 + $first]);
-    }, 3);
+    }, 20);
 };
 awaitAll([spawn($both, 1), spawn($both, 2)]);
-same([[1, 2, 11, 12], 3], [$rows(), $tries], 'rows after a deadlock');
+same([[1, 2, 11, 12], true], [$rows(), $tries >= 3], 'rows after a deadlock');
