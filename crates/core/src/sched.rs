@@ -364,6 +364,11 @@ impl<X> Core<X> {
         self.coroutine(co).id
     }
 
+    /// Returns `true` if the coroutine with this number is in this slot, and has not ended.
+    pub fn is_alive(&self, co: CoroutineId, id: u64) -> bool {
+        self.coroutines.at(co.0).is_some_and(|coroutine| coroutine.id == id && coroutine.state != State::Done)
+    }
+
     /// The number of the coroutine that spawned it; 0 if none did.
     pub fn parent_id(&self, co: CoroutineId) -> u64 {
         self.coroutine(co).parent

@@ -366,7 +366,7 @@ impl Nursery {
         let nursery = Nursery::open(name, |_| {})?;
         let (callable, arguments) = (callable.clone(), arguments.to_vec());
         let block = nursery.spawn(move || call(&callable, &mut arguments.clone()))?;
-        block.0.acts_for.set(scheduler::rt().owner().co.get());
+        scheduler::rt().lets_act(&block.0);
         nursery.end(Ok(()))?;
         result_of(block.object())
     }

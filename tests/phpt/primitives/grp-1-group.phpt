@@ -185,6 +185,6 @@ of the scope above: Async\CancellationException: from above
   in a fiber
   and again
 a suspended fiber: FiberError: Cannot suspend outside of a fiber
-in a closed scope: Async\AsyncException: Coroutine scope is closed
+in a closed scope: null
 10,000 deep: "the bottom"
 after the end: Async\AsyncException: Cannot await here: the coroutines have ended, it would never complete

@@ -167,6 +167,11 @@ impl<X> Core<X> {
         self.child_scopes_of(id).collect()
     }
 
+    /// Returns `true` if there are scopes below it.
+    pub fn has_child_scopes(&self, id: ScopeId) -> bool {
+        self.child_scopes_of(id).next().is_some()
+    }
+
     /// The scopes without a parent, the global one first.
     pub fn root_scopes(&self) -> Vec<ScopeId> {
         self.scopes.iter().filter(|(_, scope)| scope.parent.is_none()).map(|(key, _)| ScopeId(key)).collect()

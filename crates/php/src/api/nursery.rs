@@ -30,7 +30,7 @@ fn group(call: Call, name: &'static str, first: u32, limit: Option<i64>) -> PhpR
     }
     let id = nursery.id();
     let block = spawn::spawn_from(rt, call, first, |core| core.spawn_in(id))?;
-    block.acts_for.set(rt.owner().co.get());
+    rt.lets_act(&block);
     nursery.end(Ok(()))?;
     awaiting::deliver(rt, block.object())
 }

@@ -171,8 +171,8 @@ pub struct Coroutine {
     pub spawn_class: Cell<Option<Class>>,
     /// The called class (`static`) of that code.
     pub spawn_static: Cell<Option<Class>>,
-    /// The coroutine that waits until this one has ended, and as which it acts meanwhile; [`NO_SLOT`] for none.
-    pub acts_for: Cell<CoroutineId>,
+    /// The coroutine that waits until this one has ended, and as which it acts meanwhile, and its number; [`NO_SLOT`] for none.
+    pub acts_for: Cell<(CoroutineId, u64)>,
     /// Where it was suspended last.
     pub suspended_at: Position,
     /// The callable; empty once it has been called.
@@ -282,7 +282,7 @@ impl State for Coroutine {
                 spawned_at: Position::new(),
                 spawn_class: Cell::new(None),
                 spawn_static: Cell::new(None),
-                acts_for: Cell::new(NO_SLOT),
+                acts_for: Cell::new((NO_SLOT, 0)),
                 suspended_at: Position::new(),
                 callable: ValueCell::new(),
                 call: Cell::new(UNRESOLVED),

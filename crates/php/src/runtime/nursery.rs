@@ -11,7 +11,10 @@ use spindle_reactor::Reactor;
 use spindle_zend::{Frame, Object, Owned, Thrown, exception};
 use std::cell::Cell;
 
-/// A scope below the current one. The call that opens it ends it, by [`Nursery::end`], which waits for its coroutines.
+/// A scope in the current one. The call that opens it ends it, by [`Nursery::end`], which waits for its coroutines.
+///
+/// It is cancelled with its caller, and not by the scope of that: so it can be opened in the clean-up of a cancelled one, and what
+/// protects its caller protects it. It sees the values of the current scope.
 ///
 /// A failure in it that no coroutine of it awaits cancels the others, and goes no further.
 pub struct Nursery {
@@ -35,19 +38,21 @@ impl Nursery {
         name: &'static str,
         on_failure: impl Fn(&Object) + 'static,
     ) -> Result<Nursery, Thrown> {
-        spawn::scope_is_open(rt)?;
+        spawn::is_not_excluded()?;
         if !rt.can_switch() {
             return Err(cannot_await(rt));
         }
         may_wait(rt)?;
-        let parent = {
+        let current = {
             let core = rt.core.borrow();
             core.scope_of(core.running())
         };
         let object = scope::SCOPE.create(classes::scope());
-        let id = scope::make(rt, &object, Some(parent), Lifetime::Scope);
+        let id = scope::make(rt, &object, None, Lifetime::Scope);
         let boundary = Boundary { take: Box::new(on_failure), is_nursery: true };
-        *scope::record(rt, id).boundary.borrow_mut() = Some(boundary);
+        let record = scope::record(rt, id);
+        record.sees.set(Some(current));
+        *record.boundary.borrow_mut() = Some(boundary);
         rt.core.borrow_mut().start_collecting(id);
         Ok(Nursery { rt, id, name, gave_up: Cell::new(false), object })
     }
@@ -117,6 +122,7 @@ impl Nursery {
         loop {
             if next.is_err() {
                 if exception::is_exit_in_flight() {
+                    exception::put_aside(|| self.cancel(None));
                     return next;
                 }
                 let Some(later) = exception::take() else { return next };
@@ -125,10 +131,7 @@ impl Nursery {
                 if is_stuck {
                     return Err(exception::throw(first)); // waiting on would end in the same way
                 }
-                if !self.is_cancelled() {
-                    let text = format!("{}()", self.name);
-                    scope::cancel(self.rt, self.id, &cancellation::cancellation_after(&text, Some(&first), ""));
-                }
+                self.cancel(Some(&first));
                 thrown = Some(first);
             }
             next = self.wait();
@@ -137,6 +140,14 @@ impl Nursery {
             }
         }
         self.close(thrown)
+    }
+
+    /// Cancels its coroutines, unless that was done, because of what the call ends with.
+    fn cancel(&self, because_of: Option<&Object>) {
+        if !self.is_cancelled() {
+            let text = format!("{}()", self.name);
+            scope::cancel(self.rt, self.id, &cancellation::cancellation_after(&text, because_of, ""));
+        }
     }
 
     /// Waits until all its coroutines have ended.
@@ -163,7 +174,8 @@ impl Nursery {
         let reason = record.reason.get().filter(|_| !self.gave_up.get());
         rt.core.borrow_mut().stop_collecting(id);
         scope::schedule_warning(rt, id);
-        if self.object.object().references() > 1 {
+        drop(record.boundary.take());
+        if self.object.object().references() > 1 || rt.core.borrow().has_child_scopes(id) {
             scope::dispose(rt, id, Disposal::Safely, "");
         } else {
             scope::spare_destructor(&self.object);

@@ -96,8 +96,19 @@ impl Runtime {
     #[inline(always)]
     pub fn owner(&self) -> &CoroutineObject {
         let running = self.running();
-        let acts_for = running.acts_for.get();
-        if acts_for == NO_SLOT { running } else { self.object(acts_for) }
+        let (acts_for, number) = running.acts_for.get();
+        // It may have ended all the same, where waiting on would have lasted for ever.
+        if acts_for == NO_SLOT || !self.core.borrow().is_alive(acts_for, number) {
+            running
+        } else {
+            self.object(acts_for)
+        }
+    }
+
+    /// Has a coroutine act as the one that owns what the running code acquires, which waits for it.
+    pub fn lets_act(&self, block: &Coroutine) {
+        let owner = self.owner().co.get();
+        block.acts_for.set((owner, self.core.borrow().id(owner)));
     }
 
     /// Adds a new coroutine by `spawn`. The runtime takes over the reference to its object.

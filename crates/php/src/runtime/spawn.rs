@@ -29,7 +29,7 @@ pub fn are_excluded() -> bool {
 /// # Errors
 /// They do.
 #[inline(always)]
-fn is_not_excluded() -> Result<(), Thrown> {
+pub fn is_not_excluded() -> Result<(), Thrown> {
     if are_excluded() {
         let text = "Cannot spawn: a Fiber exists, and async.fiber_api is \"exclusive\"";
         return Err(exception::throw_new(classes::async_exception(), text));
