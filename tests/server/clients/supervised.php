@@ -109,14 +109,29 @@ $cases['serve: admin addresses are answered while all workers compute'] = functi
     fwrite($long, 'GET / HTTP/1.1' . str_repeat('x', 17_000));
     same(true, str_starts_with((string) fgets($long), 'HTTP/1.1 431 '));
     // Who asks nothing keeps no one from an answer.
-    for ($i = 0; $i < 60; $i++) $silent[] = stream_socket_client("tcp://127.0.0.1:$port");
-    same("alive\n 200", $get('/healthz'));
+    for ($i = 0; $i < 200; $i++) $silent[] = stream_socket_client("tcp://127.0.0.1:$port");
+    same("alive\n 200", $get('/healthz', '--max-time 5')); // before their time ends
+    same("alive", admin('/healthz', '--max-time 5'));
     unset($silent);
     $serve->signal();
     same("stopping\n 503", $get('/readyz'));
     same(1, $serve->end()); // they had to be ended
     same(false, file_exists(WORK . '/admin.sock'));
     same([], array_filter([stream_get_contents($first), stream_get_contents($second)], fn($text) => str_contains($text, '200')));
+};
+$cases['serve: a command that is out of descriptors rests, and goes on when there are some'] = function () {
+    $serve = new Serving('--admin', 'unix:' . WORK . '/admin.sock', app('pid-handler.php', 'return fn() => (string) getmypid();'), through: ['bash', '-c', 'ulimit -n 40 && exec "$@"', 'bash']);
+    for ($i = 0; $i < 60; $i++) $silent[] = stream_socket_client('unix://' . WORK . '/admin.sock');
+    until(fn() => is_link('/proc/' . $serve->process() . '/fd/39')); // the last one
+    $ticks = fn() => array_sum(array_slice(explode(' ', file_get_contents('/proc/' . $serve->process() . '/stat')), 13, 2));
+    $before = $ticks();
+    sleep(3); // nothing happens in this time
+    same(true, $ticks() - $before < 30);
+    same(true, ctype_digit(serving($serve)));
+    unset($silent);
+    same('alive', admin('/healthz'));
+    $serve->signal();
+    same(0, $serve->end());
 };
 $cases['serve: spindle reload waits for the outcome'] = function () {
     $reload = fn() => shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock 2>&1');

@@ -11,8 +11,12 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// How many may ask at a time; further ones wait in the kernel's queue.
+/// How many may ask at a time. A further one takes the place of the one that has asked nothing for the longest time, or else waits in
+/// the kernel's queue.
 const MOST: usize = 64;
+
+/// How long no one is accepted when descriptors have run out: those that wait would be announced again and again.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The size of a head.
 const MOST_BYTES: usize = 16 << 10;
@@ -64,7 +68,10 @@ struct Client {
 /// The sockets, and who asks.
 pub struct Admin {
     sockets: Sockets,
+    /// The oldest one comes first.
     clients: Vec<Client>,
+    /// When it accepts again, after descriptors have run out.
+    paused: Option<Instant>,
 }
 
 impl Admin {
@@ -76,12 +83,12 @@ impl Admin {
         for socket in &sockets.open {
             rustix::io::ioctl_fionbio(socket, true).map_err(|error| console::reason(&error.into()))?;
         }
-        Ok(Admin { sockets, clients: Vec::new() })
+        Ok(Admin { sockets, clients: Vec::new(), paused: None })
     }
 
     /// Adds what is waited for.
     pub fn watch<'a>(&'a self, ready: &mut Vec<PollFd<'a>>) {
-        if self.clients.len() < MOST {
+        if self.paused.is_none() && self.has_room() {
             ready
                 .extend(self.sockets.open.iter().map(|socket| PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)));
         }
@@ -91,24 +98,56 @@ impl Admin {
         }));
     }
 
-    /// Returns when a client has had its time.
+    /// Returns when a client has had its time, or it accepts again.
     pub fn due(&self) -> Option<Instant> {
-        self.clients.iter().filter_map(|client| client.until).min()
+        self.clients.iter().filter_map(|client| client.until).chain(self.paused).min()
+    }
+
+    fn silent(&self) -> Option<usize> {
+        self.clients.iter().position(|client| matches!(client.state, State::Asking(_)))
+    }
+
+    fn has_room(&self) -> bool {
+        self.clients.len() < MOST || self.silent().is_some()
+    }
+
+    fn accept(&mut self, now: Instant) {
+        if self.paused.is_some_and(|until| now < until) {
+            return;
+        }
+        self.paused = None;
+        // So that those who are accepted are heard before others take their places.
+        let most = (MOST / 2 / self.sockets.open.len().max(1)).max(1);
+        for place in 0..self.sockets.open.len() {
+            for _ in 0..most {
+                if !self.has_room() {
+                    return;
+                }
+                let socket = &self.sockets.open[place];
+                let client = match accept_with(socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                    Ok(client) => client,
+                    Err(Errno::AGAIN) => break,
+                    Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                    Err(_) => {
+                        self.paused = Some(now + PAUSE);
+                        return;
+                    }
+                };
+                let is_trusted = sockopt::socket_domain(socket).is_ok_and(|domain| domain == AddressFamily::UNIX);
+                if let Some(silent) = self.silent().filter(|_| self.clients.len() >= MOST) {
+                    self.clients.remove(silent);
+                }
+                let (state, until) = (State::Asking(Vec::new()), Some(now + PATIENCE));
+                self.clients.push(Client { socket: client, is_trusted, state, until });
+            }
+        }
     }
 
     /// Answers what is asked. `answer` returns `None` for a reload that has begun.
     pub fn turn(&mut self, mut answer: impl FnMut(Question) -> Option<Answer>) {
         let now = Instant::now();
-        for socket in &self.sockets.open {
-            while self.clients.len() < MOST
-                && let Ok(client) = accept_with(socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)
-            {
-                let is_trusted = sockopt::socket_domain(socket).is_ok_and(|domain| domain == AddressFamily::UNIX);
-                let (state, until) = (State::Asking(Vec::new()), Some(now + PATIENCE));
-                self.clients.push(Client { socket: client, is_trusted, state, until });
-            }
-        }
         self.clients.retain_mut(|client| client.until.is_none_or(|until| now < until) && client.turn(now, &mut answer));
+        self.accept(now); // those that have asked meanwhile were heard
     }
 
     /// The reload has ended, as who waits for it is told.
