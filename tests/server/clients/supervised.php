@@ -119,6 +119,38 @@ $cases['serve: admin addresses are answered while all workers compute'] = functi
     same(false, file_exists(WORK . '/admin.sock'));
     same([], array_filter([stream_get_contents($first), stream_get_contents($second)], fn($text) => str_contains($text, '200')));
 };
+$cases['serve: what an app writes to the command keeps that from nothing'] = function () {
+    foreach (["x\n", 'x', "file /none/x\n"] as $text) {
+        $app = app('writes.php', <<<'PHP'
+            return function (Async\Http\Request $r) {
+                if ($r->query('text') === null) return (string) getmypid();
+                $text = str_repeat($r->query('text'), 30_000);
+                $c = FFI::cdef('int fork(void); int getpid(void); int getppid(void); int kill(int, int); long write(int, const char *, size_t);');
+                $sockets = array_filter(scandir('/proc/self/fd'), fn($fd) => str_starts_with((string) @readlink("/proc/self/fd/$fd"), 'socket:'));
+                $parent = $c->getpid();
+                // It goes on until that ends. Those that listen take nothing.
+                if ($c->fork() === 0) {
+                    while ($c->getppid() === $parent) foreach ($sockets as $fd) $c->write((int) $fd, $text, strlen($text));
+                    $c->kill($c->getpid(), SIGKILL);
+                }
+                return 'writes';
+            };
+            PHP);
+        $serve = new Serving('--workers', '2', '-d', 'ffi.enable=1', '--admin', 'unix:' . WORK . '/admin.sock', $app);
+        $all = workers($serve, 2);
+        $serve->get('/?text=' . rawurlencode($text), '--max-time 5');
+        same('alive', admin('/healthz'));
+        for ($i = 1; $i <= 2; $i++) {
+            $serve->signal(SIGHUP);
+            until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+        }
+        same('alive', admin('/healthz'));
+        same(1, preg_match('~^VmHWM:\s+(\d+) kB$~m', file_get_contents('/proc/' . $serve->process() . '/status'), $peak));
+        same(true, $peak[1] < 100_000);
+        $serve->signal();
+        same(0, $serve->end());
+    }
+};
 $cases['serve: a command that is out of descriptors rests, and goes on when there are some'] = function () {
     $serve = new Serving('--admin', 'unix:' . WORK . '/admin.sock', app('pid-handler.php', 'return fn() => (string) getmypid();'), through: ['bash', '-c', 'ulimit -n 40 && exec "$@"', 'bash']);
     for ($i = 0; $i < 60; $i++) $silent[] = stream_socket_client('unix://' . WORK . '/admin.sock');

@@ -370,7 +370,7 @@ impl Master<'_> {
             }
             (b"runs", _) => worker.asked = None,
             (b"refused", Stage::Starting) => worker.is_refused = true,
-            (_, stage) if line.starts_with(b"file ") && stage != Stage::Leaving => {
+            (_, stage) if self.plan.is_dev && line.starts_with(b"file ") && stage != Stage::Leaving => {
                 let file = PathBuf::from(OsStr::from_bytes(&line[5..]));
                 let seen = version(&file);
                 self.files.insert(file, seen);

@@ -21,6 +21,12 @@ pub const BEYOND: Duration = Duration::from_secs(5);
 /// How long its start may take once it was told to stop.
 const START: Duration = Duration::from_secs(2);
 
+/// How much is heard of a worker before others: more than its socket holds when it has ended.
+const MOST_HEARD: usize = 512 << 10;
+
+/// The longest line: the name of a file, and a word.
+const LONGEST_LINE: usize = 8 << 10;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Starting,
@@ -157,20 +163,27 @@ impl Worker {
         self.signal(Signal::INT);
     }
 
-    /// Returns the lines that it has said since.
+    /// Returns the lines that it has said since. An app can write to the same socket, without end: some are left for later, and a line
+    /// that is too long is none.
     pub fn listen(&mut self) -> Vec<Vec<u8>> {
-        let mut bytes = [0; 256];
-        while let Ok(read) = self.control.read(&mut bytes) {
-            self.said.extend_from_slice(&bytes[..read]);
+        let mut bytes = [0; 4096];
+        let mut left = MOST_HEARD;
+        while left > 0
+            && let Ok(read) = self.control.read(&mut bytes)
+        {
             if read == 0 {
                 self.is_silent = true;
                 break;
             }
+            self.said.extend_from_slice(&bytes[..read]);
+            left = left.saturating_sub(read);
         }
-        let mut lines = Vec::new();
-        while let Some(end) = self.said.iter().position(|byte| *byte == b'\n') {
-            lines.push(self.said.drain(..=end).as_slice().trim_ascii().to_vec());
+        let end = self.said.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let whole: Vec<u8> = self.said.drain(..end).collect();
+        if self.said.len() > LONGEST_LINE {
+            self.said = Vec::new();
         }
-        lines
+        let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE);
+        lines.map(|line| line.trim_ascii().to_vec()).collect()
     }
 }
