@@ -118,6 +118,7 @@ unsafe extern "C" fn declare(
 pub fn body_ended(id: u64) {
     gate::end_sections_of_extensions();
     locals::body_ended(id);
+    gate::end_sections_of_extensions(); // of what has freed its values
 }
 
 /// A coroutine has ended, and what is left of it goes.

@@ -89,6 +89,12 @@ $probe('what a coroutine has left forbidden ends with it', <<<'PHP'
     show(probe_can_park());
     PHP, 'true');
 
+$probe('and what the freeing of its values has left forbidden', <<<'PHP'
+    function freed_by_php() { probe_forbid(); }
+    await(spawn(fn () => probe_local(0, 1, true)));
+    show(probe_freed(), probe_can_park());
+    PHP, '1, true');
+
 $probe('in an output callback it waits', <<<'PHP'
     $got = [];
     await(spawn(function () use (&$got) {
