@@ -513,13 +513,26 @@ PHP_FUNCTION(probe_leave)
     left_over = spindle->begin_wait();
 }
 
+/* What is done then. PHP frees the environment before. */
+static bool says_freed, says_dropped, calls_all;
+
+__attribute__((constructor)) static void at_the_start(void)
+{
+    says_freed = getenv("PROBE_FREED") != NULL;
+    says_dropped = getenv("PROBE_DROPPED") != NULL;
+    calls_all = getenv("PROBE_END") != NULL;
+}
+
 __attribute__((destructor)) static void at_the_end_of_the_process(void)
 {
     int wrong = 0;
-    if (getenv("PROBE_FREED") != NULL) {
+    if (says_freed) {
         dprintf(1, "freed: %ld\n", (long) freed);
     }
-    if (spindle == NULL || getenv("PROBE_END") == NULL) {
+    if (says_dropped) {
+        dprintf(1, "dropped: %d\n", bodies_dropped);
+    }
+    if (spindle == NULL || !calls_all) {
         return;
     }
     on_a_thread(wakes, memcpy(malloc(sizeof(late)), &(late) {left_over, 2, 0}, sizeof(late)), true);

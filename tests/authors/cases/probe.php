@@ -335,6 +335,13 @@ $probe('declarations: calls that hold nothing run concurrently, others take turn
     show(probe_declare_late());
     PHP, "probe_park, 3\nprobe_alone, 1, 2\nprobe_by_handle, 1, 2\nprobe_by_handle, 3\nfalse");
 
+$cases['probe: what has given up a job stays loaded, since that goes on'] = static function () use ($kit): void {
+    $preloaded = ['LD_PRELOAD' => compile('maps.so', [HERE . '/maps.c'])];
+    $given_up = '$c = spawn(fn () => probe_job(false)); parked($c, "job"); $c->cancel(); show(ended($c));';
+    same("the probe is unloaded\n", php('', [EXTENSION, probe()], $preloaded));
+    same("Async\\CancellationException\nthe probe is loaded\n", php("$kit\n$given_up", [EXTENSION, probe()], $preloaded));
+};
+
 $cases['probe: what is declared says php --ri spindle'] = static function (): void {
     $info = command([PHP_BINARY, '-n', '-d', 'extension=' . EXTENSION, '-d', 'extension=' . probe(), '--ri', 'spindle']);
     same(1, preg_match('/^Extension probe => proven: calls run concurrently, as the extension declares$/m', $info));

@@ -2,6 +2,7 @@
 
 use super::arguments::{Callback, text};
 use super::wakes;
+use crate::engine::interposition;
 use crate::runtime::scheduler::rt;
 use crate::runtime::{fork, request};
 use spindle_core::sched::Wakeup;
@@ -10,6 +11,8 @@ use spindle_interpose::host::{self, BlockedOn, Host, OnSignal, Wake, errno, set_
 use spindle_interpose::wait::{Job, for_job_or_abandon};
 use spindle_php_sys as sys;
 use spindle_reactor::{Interest, Reactor};
+use spindle_zend::PhpStatic;
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -169,6 +172,16 @@ fn drop_argument(drop: Option<Callback>, pointer: *mut c_void) {
     }
 }
 
+/// The code whose object is kept loaded, if it was that of the last job.
+static KEPT: PhpStatic<Cell<usize>> = PhpStatic::new(Cell::new(0));
+
+/// Prevents the extension with this job from being unloaded: one that is given up may run until the process has ended.
+fn keep_loaded(run: Callback) {
+    if KEPT.replace(run as usize) != run as usize {
+        interposition::keep_loaded(run as *const c_void);
+    }
+}
+
 /// Runs a job on a worker thread and waits for its end.
 pub unsafe extern "C" fn job(run: Option<Callback>, pointer: *mut c_void, drop: Option<Callback>) -> sys::spindle_why {
     let Some(run) = run else { return failed(libc::EINVAL) };
@@ -178,6 +191,7 @@ pub unsafe extern "C" fn job(run: Option<Callback>, pointer: *mut c_void, drop: 
         sys::SPINDLE_WOKEN
     };
     let Some(host) = parking_host() else { return in_place() };
+    keep_loaded(run);
     let fate = Arc::new(AtomicU8::new(LENT));
     let argument = Argument { pointer, drop, fate: Arc::clone(&fate) };
     let work = move || {

@@ -86,9 +86,14 @@ pub fn patch() -> Vec<String> {
 
 /// Prevents this object from being unloaded, because entries, threads and fork handlers lead to its code.
 fn stay_loaded() {
+    keep_loaded(stay_loaded as fn() as *const libc::c_void);
+}
+
+/// Prevents the object with this code from being unloaded.
+pub fn keep_loaded(code: *const libc::c_void) {
     let mut object =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
-    if c::dladdr(stay_loaded as fn() as *const libc::c_void, &mut object) != 0 {
+    if c::dladdr(code, &mut object) != 0 {
         // SAFETY: a terminated path. The object is loaded already.
         unsafe { libc::dlopen(object.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
     }
