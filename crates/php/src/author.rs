@@ -129,6 +129,7 @@ pub fn ended(id: u64) {
 
 /// The process is the child of a fork, in which only the coroutine with this id lives on.
 pub fn forked(id: u64) {
+    coroutines::forked(id);
     locals::forked(id);
     wakes::forked();
 }

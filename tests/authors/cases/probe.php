@@ -294,6 +294,16 @@ $probe('coroutines of C code', <<<'PHP'
     show(ended($c), probe_dropped());
     PHP, "null, \"timed out\", LogicException, 3\nAsync\\CancellationException, 4\nAsync\\CancellationException, 5");
 
+$probe('in the child of a fork nothing is dropped but what lives on', <<<'PHP'
+    $parks = probe_spawn_c(fn () => probe_park());
+    parked($parks, 'probe');
+    await(probe_spawn_c(function () {
+        probe_spawn_c(null); // it has not begun
+        if (pcntl_fork() !== 0) { pcntl_wait($status); }
+    }));
+    exit;
+    PHP, "dropped: 1\ndropped: 3", ['PROBE_DROPPED' => '1']);
+
 $probe('results of awaitables', <<<'PHP'
     show(probe_await(spawn(fn () => 'value')));
     try { probe_await(spawn(fn () => throw new LogicException('fails'))); } catch (LogicException $e) { show($e->getMessage()); }

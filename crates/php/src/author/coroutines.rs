@@ -5,7 +5,8 @@ use crate::coroutine::{self as rust, Coroutine};
 use crate::runtime::scheduler::{Core, existing, rt};
 use crate::runtime::{park, request, spawn as spawning};
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Object, Value, exception};
+use spindle_zend::{Array, Object, PhpStatic, Value, exception};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -45,16 +46,36 @@ pub unsafe extern "C" fn spawn(
     object_or_null(spawning::spawn_call(rt(), callable, resolved, arguments, named).ok().map(Coroutine::of))
 }
 
+/// How many forks lead to this process, and the id of the coroutine that lives on after the last one.
+static FORKS: PhpStatic<Cell<(u64, u64)>> = PhpStatic::new(Cell::new((0, 0)));
+
+/// The process is the child of a fork, in which only the coroutine with this id lives on.
+pub fn forked(id: u64) {
+    FORKS.set((FORKS.get().0 + 1, id));
+}
+
 /// What a coroutine of C code is called with. Dropped with the body, on PHP's thread.
 struct Body {
     run: unsafe extern "C" fn(*mut c_void, *mut sys::zval),
     argument: *mut c_void,
     drop: Option<Callback>,
+    /// How many forks led to the process that has spawned it.
+    forks: u64,
+    /// The id of its coroutine, once that has begun.
+    id: Cell<u64>,
+}
+
+impl Body {
+    /// Returns `true` if only the parent of a fork has the coroutine.
+    fn is_of_parent(&self) -> bool {
+        let (forks, survivor) = FORKS.get();
+        self.forks != forks && self.id.get() != survivor
+    }
 }
 
 impl Drop for Body {
     fn drop(&mut self) {
-        if let Some(drop) = self.drop {
+        if let Some(drop) = self.drop.filter(|_| !self.is_of_parent()) {
             // SAFETY: by the contract of `spawn_c`: once, with its argument.
             unsafe { drop(self.argument) };
         }
@@ -68,9 +89,10 @@ pub unsafe extern "C" fn spawn_c(
     drop: Option<Callback>,
 ) -> *mut sys::zend_object {
     let (Some(run), true) = (run, request::is_in_request()) else { return null_mut() };
-    let body = Body { run, argument, drop };
+    let body = Body { run, argument, drop, forks: FORKS.get().0, id: Cell::new(0) };
     let spawned = rust::spawn(move || {
         let body = &body;
+        body.id.set(current());
         let mut result = Value::NULL;
         // SAFETY: by contract, with a place for a result.
         unsafe { (body.run)(body.argument, result.as_mut_raw()) };
