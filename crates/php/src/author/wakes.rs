@@ -52,11 +52,11 @@ pub fn close() {
     }
 }
 
-/// The process is the child of a fork: its event loop is a new one.
+/// The process is the child of a fork: its event loop is a new one. So is its lock, also if no wait has begun in this request: a thread
+/// may have been waking the tickets of an earlier one.
 pub fn forked() {
-    if IS_OPEN.replace(false) {
-        LOOP.store(std::ptr::null_mut(), Ordering::Release);
-    }
+    IS_OPEN.set(false);
+    LOOP.store(std::ptr::null_mut(), Ordering::Release);
 }
 
 /// Wakes the wait with this ticket, on any thread. Keeps `errno`.
