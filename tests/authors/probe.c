@@ -332,6 +332,21 @@ PHP_FUNCTION(probe_spawn_value)
     }
 }
 
+/* By what zend_parse_parameters() has found, alone. */
+PHP_FUNCTION(probe_spawn_cache)
+{
+    zend_fcall_info call;
+    zend_fcall_info_cache cache;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_FUNC(call, cache)
+    ZEND_PARSE_PARAMETERS_END();
+    ZVAL_UNDEF(&call.function_name);
+    zend_object *coroutine = spindle->spawn(&call, &cache);
+    if (coroutine != NULL) {
+        RETURN_OBJ(coroutine);
+    }
+}
+
 static _Atomic(int) bodies_dropped;
 
 typedef struct {
@@ -514,13 +529,14 @@ PHP_FUNCTION(probe_leave)
 }
 
 /* What is done then. PHP frees the environment before. */
-static bool says_freed, says_dropped, calls_all;
+static bool says_freed, says_dropped, calls_all, calls_late;
 
 __attribute__((constructor)) static void at_the_start(void)
 {
     says_freed = getenv("PROBE_FREED") != NULL;
     says_dropped = getenv("PROBE_DROPPED") != NULL;
     calls_all = getenv("PROBE_END") != NULL;
+    calls_late = getenv("PROBE_LATE") != NULL;
 }
 
 __attribute__((destructor)) static void at_the_end_of_the_process(void)
@@ -540,11 +556,25 @@ __attribute__((destructor)) static void at_the_end_of_the_process(void)
     dprintf(1, "at the end of the process: %d\n", wrong);
 }
 
+/* --- the end of the request --- */
+
+/* The engine has freed all objects, and has no place for others. */
+static zend_result post_deactivate(void)
+{
+    if (calls_late && spindle != NULL) {
+        int wrong = (spindle->local(KEYS, free_local) != NULL) << 0;
+        wrong |= (spindle->spawn_c(run_body, NULL, NULL) != NULL) << 1;
+        wrong |= (spindle->begin_wait() != 0) << 2;
+        dprintf(1, "at the end of the request: %d\n", wrong);
+    }
+    return SUCCESS;
+}
+
 static const zend_function_entry functions[] = {
 #define PROBE(name) PHP_FE(probe_##name, arginfo_any)
     PROBE(loaded) PROBE(can_park) PROBE(current) PROBE(begin_wait) PROBE(park) PROBE(wake) PROBE(wake_by_thread) PROBE(wait_fd)
     PROBE(fd) PROBE(read_unseen) PROBE(sleep) PROBE(job) PROBE(open) PROBE(jobs) PROBE(forbid) PROBE(allow) PROBE(cancelled) PROBE(throw_pending)
-    PROBE(waits_after_cancel) PROBE(cleans_up) PROBE(spawn) PROBE(spawn_value) PROBE(spawn_c) PROBE(dropped) PROBE(await)
+    PROBE(waits_after_cancel) PROBE(cleans_up) PROBE(spawn) PROBE(spawn_value) PROBE(spawn_cache) PROBE(spawn_c) PROBE(dropped) PROBE(await)
     PROBE(local) PROBE(freed) PROBE(all_on_a_thread) PROBE(alone) PROBE(by_handle) PROBE(declare_late) PROBE(plant) PROBE(leave)
     PHP_FE_END
 };
@@ -569,7 +599,8 @@ static PHP_MINIT_FUNCTION(probe)
 static const zend_module_dep dependencies[] = {ZEND_MOD_OPTIONAL("spindle") ZEND_MOD_END};
 
 static zend_module_entry probe_module_entry = {
-    STANDARD_MODULE_HEADER_EX, NULL, dependencies, "probe", functions, PHP_MINIT(probe), NULL, NULL, NULL, NULL, "1", STANDARD_MODULE_PROPERTIES
+    STANDARD_MODULE_HEADER_EX, NULL, dependencies, "probe", functions, PHP_MINIT(probe), NULL, NULL, NULL, NULL, "1",
+    NO_MODULE_GLOBALS, post_deactivate, STANDARD_MODULE_PROPERTIES_EX
 };
 
 ZEND_GET_MODULE(probe)

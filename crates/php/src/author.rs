@@ -17,6 +17,7 @@ use crate::handles::declared;
 use crate::runtime::{gate, request};
 use arguments::text;
 use spindle_php_sys as sys;
+use spindle_zend::globals;
 use std::ffi::c_char;
 use std::mem::offset_of;
 
@@ -73,6 +74,11 @@ frozen! {
     throw_pending at 120,
     local at 128,
     declare at 136,
+}
+
+/// Returns `true` in a request, until the engine has freed its objects: what other modules call after that finds no coroutine.
+fn has_objects() -> bool {
+    request::is_in_request() && globals::executor(|eg| eg.active)
 }
 
 /// Forbids switches until [`allow`].

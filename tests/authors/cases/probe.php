@@ -273,6 +273,18 @@ $probe('coroutines of PHP functions', <<<'PHP'
     PHP, "\"called with 5\", \"any thing\", 2, \"ABC\", true\nA value of type string cannot be called\nA value of type int cannot be called\n"
     . "A value of type null cannot be called");
 
+$probe('a call that is resolved keeps its object', <<<'PHP'
+    class Its { public string $own = 'own'; function value() { return $this->own; } }
+    $all = [probe_spawn_cache([new Its, 'value']), probe_spawn_cache((new Its)->value(...)), probe_spawn_cache(new class { function __invoke() { return 'invoked'; } })];
+    foreach (['a', 'b'] as $value) { $all[] = probe_spawn_cache(function () use ($value) { return $value; }); }
+    $all[] = probe_spawn_cache(phpversion(...));
+    $others = array_map(fn () => [new Its, fn () => 1], range(1, 100)); // in the place of what has been freed
+    show(...array_map(ended(...), array_slice($all, 0, 5)));
+    show(ended($all[5]) === json_encode(PHP_VERSION));
+    PHP, "\"own\", \"own\", \"invoked\", \"a\", \"b\"\ntrue");
+
+$probe('when the engine has freed all objects', 'spawn(fn () => 1);', 'at the end of the request: 0', ['PROBE_LATE' => '1']);
+
 $probe('all coroutines are refused in a closed scope', <<<'PHP'
     $scope = new Async\Scope;
     $c = $scope->spawn(function () use ($scope) {

@@ -5,7 +5,7 @@ use crate::coroutine::{self as rust, Coroutine};
 use crate::runtime::scheduler::{Core, existing, rt};
 use crate::runtime::{park, request, spawn as spawning};
 use spindle_php_sys as sys;
-use spindle_zend::{Array, Object, PhpStatic, Value, exception};
+use spindle_zend::{Array, Function, Object, PhpStatic, Value, exception};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn spawn(
     call: *mut sys::zend_fcall_info,
     cache: *mut sys::zend_fcall_info_cache,
 ) -> *mut sys::zend_object {
-    if !request::is_in_request() || exception::is_in_flight() {
+    if !super::has_objects() || exception::is_in_flight() {
         return null_mut();
     }
     // SAFETY: by contract null, or valid; read only.
@@ -43,7 +43,24 @@ pub unsafe extern "C" fn spawn(
     let named = unsafe { Array::borrow(call.named_params) };
     // SAFETY: by contract null, or valid.
     let resolved = unsafe { cache.as_ref() }.copied();
+    // A call without a callable is one by the cache alone, which owns nothing.
+    let owner = resolved.filter(|_| callable.is_none_or(Value::is_undef)).and_then(|resolved| owner_of(&resolved));
+    let callable = owner.as_ref().or(callable);
     object_or_null(spawning::spawn_call(rt(), callable, resolved, arguments, named).ok().map(Coroutine::of))
+}
+
+/// The closure or the object whose function a resolved call is.
+fn owner_of(call: &sys::zend_fcall_info_cache) -> Option<Value> {
+    // SAFETY: null, or a function that lasts as long as the caller's call.
+    let function = unsafe { Function::from_raw(call.function_handler) }?;
+    let object = if function.flags() & (sys::ZEND_ACC_CLOSURE | sys::ZEND_ACC_FAKE_CLOSURE) != 0 {
+        // The function of a closure follows its object, as `ZEND_CLOSURE_OBJECT()` says.
+        call.function_handler.wrapping_byte_sub(size_of::<sys::zend_object>()).cast()
+    } else {
+        call.object
+    };
+    // SAFETY: null, or an object that the caller keeps alive.
+    unsafe { Object::borrow(object) }.map(Value::from)
 }
 
 /// How many forks lead to this process, and the id of the coroutine that lives on after the last one.
@@ -88,7 +105,7 @@ pub unsafe extern "C" fn spawn_c(
     argument: *mut c_void,
     drop: Option<Callback>,
 ) -> *mut sys::zend_object {
-    let (Some(run), true) = (run, request::is_in_request()) else { return null_mut() };
+    let (Some(run), true) = (run, super::has_objects()) else { return null_mut() };
     let body = Body { run, argument, drop, forks: FORKS.get().0, id: Cell::new(0) };
     let spawned = rust::spawn(move || {
         let body = &body;
@@ -103,7 +120,7 @@ pub unsafe extern "C" fn spawn_c(
 
 /// Waits for an awaitable, and stores its result.
 pub unsafe extern "C" fn await_result(awaitable: *mut sys::zend_object, result: *mut sys::zval) -> bool {
-    if !request::is_in_request() {
+    if !super::has_objects() {
         return false;
     }
     // SAFETY: by contract null, or an object of the caller's.

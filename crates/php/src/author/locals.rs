@@ -2,7 +2,6 @@
 
 use super::arguments::Callback;
 use crate::coroutine;
-use crate::runtime::request;
 use crate::runtime::scheduler::rt;
 use rustc_hash::FxBuildHasher;
 use spindle_zend::{PhpStatic, engine, exception};
@@ -30,7 +29,7 @@ static ANY: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
 
 /// Returns the place of the running coroutine's value for a key.
 pub unsafe extern "C" fn local(key: *const c_void, free: Option<Callback>) -> *mut *mut c_void {
-    if !request::is_in_request() {
+    if !super::has_objects() {
         return null_mut();
     }
     rt(); // which sees the end of the request
