@@ -11,8 +11,9 @@ use std::rc::Rc;
 #[derive(Default)]
 struct Shared {
     result: RefCell<Option<Value>>,
-    /// By the positions of their tasks, in the order in which they came.
-    failures: RefCell<Vec<(usize, Value)>>,
+    /// By the positions of the tasks that have ended, in this order; none of one that has thrown nothing, or was cancelled before
+    /// its start.
+    failures: RefCell<Vec<(usize, Option<Value>)>>,
     /// Wakes the caller.
     waker: Cell<Option<Waker>>,
 }
@@ -24,7 +25,7 @@ impl Shared {
         }
     }
 
-    fn has_failed(&self, task: usize) -> bool {
+    fn has_ended(&self, task: usize) -> bool {
         self.failures.borrow().iter().any(|(at, _)| *at == task)
     }
 
@@ -41,6 +42,20 @@ impl Shared {
             parked.failed()?;
         }
         Ok(())
+    }
+}
+
+/// A task, which ends when this is dropped, with the body of its coroutine: that of one which is cancelled before its start never runs.
+struct Task {
+    shared: Rc<Shared>,
+    at: usize,
+    failure: Option<Value>,
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.shared.failures.borrow_mut().push((self.at, self.failure.take()));
+        self.shared.wake();
     }
 }
 
@@ -66,7 +81,11 @@ pub fn race(call: Call) -> PhpResult {
     let mut failures = shared.failures.take();
     failures.sort_by_key(|(at, _)| *at);
     let mut list = Array::new(failures.len());
-    failures.into_iter().for_each(|(at, failure)| list.set_key(&keys[at], failure));
+    for (at, failure) in failures {
+        let failure =
+            failure.unwrap_or_else(|| coroutine::new_cancellation("The task was cancelled before it started").into());
+        list.set_key(&keys[at], failure);
+    }
     let text = format!("All {} tasks have failed", keys.len());
     Err(exception::throw(coroutine::composite_exception(&text, list.into())))
 }
@@ -84,7 +103,7 @@ fn run(nursery: &Nursery, shared: &Rc<Shared>, mut iteration: Iteration, stagger
         start(nursery, shared, at, task)?;
         if stagger > 0 {
             let pause = u64::try_from(stagger).unwrap_or(u64::MAX).saturating_mul(1_000_000).min(1 << 62);
-            shared.wait(nursery, Some(coroutine::now() + pause), |shared| shared.has_failed(at))?;
+            shared.wait(nursery, Some(coroutine::now() + pause), |shared| shared.has_ended(at))?;
         }
         if shared.result.borrow().is_some() || nursery.is_cancelled() {
             return Ok(keys);
@@ -98,19 +117,18 @@ fn run(nursery: &Nursery, shared: &Rc<Shared>, mut iteration: Iteration, stagger
 }
 
 fn start(nursery: &Nursery, shared: &Rc<Shared>, at: usize, task: Value) -> Result<(), Thrown> {
-    let shared = Rc::clone(shared);
+    let mut this = Task { shared: Rc::clone(shared), at, failure: None };
     nursery.spawn(move || {
         match Nursery::call("race", &task, &[]) {
             Ok(result) => {
-                let mut first = shared.result.borrow_mut();
+                let mut first = this.shared.result.borrow_mut();
                 if first.is_none() {
                     *first = Some(result.dereferenced().clone());
                 }
             }
             Err(thrown) if exception::is_exit_in_flight() => return Err(thrown),
-            Err(_) => shared.failures.borrow_mut().push((at, exception::take().into())),
+            Err(_) => this.failure = Some(exception::take().into()),
         }
-        shared.wake();
         Ok(Value::NULL)
     })?;
     Ok(())

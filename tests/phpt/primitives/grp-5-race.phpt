@@ -4,7 +4,7 @@ GRP-5 race(): winners, losers, failures, staggered starts, wrong arguments
 <?php
 require __DIR__ . '/kit.inc';
 use Async\{CancellationException, CompositeException};
-use function Async\{await, currentCoroutine, currentScope, delay, race, spawn, suspend};
+use function Async\{await, currentCoroutine, currentScope, delay, getCoroutines, race, spawn, suspend};
 
 function for_ever(): void { delay(100_000); }
 function loser(string $name): Closure { return function() use ($name) { try { for_ever(); } finally { suspend(); echo "  $name ends\n"; } }; }
@@ -42,6 +42,20 @@ attempt('no callable, later', fn() => race([function() { T\turns(2); return 'nev
 attempt('negative', fn() => race([for_ever(...)], -1));
 attempt('no iterable', fn() => race('x'));
 attempt('the iterator throws', fn() => race((function() { yield for_ever(...); throw new DomainException('of the iterator'); })()));
+/** Cancels the first coroutine that has not started. */
+$before_start = function() { foreach (getCoroutines() as $one) if (!$one->isStarted()) { $one->cancel(); return; } };
+foreach ([0, 100_000] as $stagger) {
+    attempt('one before its start', function() use ($before_start, $stagger) { spawn($before_start); return race([fn() => 'it', fn() => 'it'], $stagger); });
+}
+try {
+    spawn($before_start);
+    race([fails('it'), fails('it')]);
+} catch (CompositeException $e) {
+    $all = array_map(fn($e) => $e->getMessage(), $e->getExceptions());
+    sort($all);
+    echo $e->getMessage(), ': ', json_encode($all), "\n";
+}
+attempt('all of them', function() { spawn(function($scope) { foreach ($scope->getChildScopes() as $race) $race->cancel(new CancellationException('all')); }, currentScope()); return race([fn() => 'a', fn() => 'b']); });
 foreach ([0, 100_000] as $stagger) {
     $caller = spawn(race(...), [loser('a'), for_ever(...)], $stagger);
     T\parked($caller);
@@ -80,6 +94,10 @@ no callable, later: TypeError: Async\race(): Argument #1 ($tasks) must contain c
 negative: ValueError: Async\race(): Argument #2 ($stagger) must not be negative
 no iterable: TypeError: Async\race(): Argument #1 ($tasks) must be of type Traversable|array, string given
 the iterator throws: DomainException: of the iterator
+one before its start: "it"
+one before its start: "it"
+All 2 tasks have failed: ["The task was cancelled before it started","it"]
+all of them: Async\CancellationException: all
   a ends
 cancelled: Async\CancellationException: by the test
   a ends
