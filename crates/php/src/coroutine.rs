@@ -619,6 +619,13 @@ pub fn check_cancellation() -> Result<(), Thrown> {
     park::may_wait(runtime()?)
 }
 
+/// Returns `true` if a cancellation was thrown in the running coroutine, and none is pending.
+pub fn was_cancelled() -> bool {
+    check_place();
+    let core = scheduler::rt().core.borrow();
+    core.was_cancellation_thrown(core.running())
+}
+
 /// Returns the address of the object that stands for the connection of this one, which was created from it, such as that of a
 /// statement's `PDO`; its own if there is none.
 pub fn connection_of(object: &Object) -> usize {

@@ -44,6 +44,7 @@ pub fn retry(call: Call) -> PhpResult {
     let attempts = number(&arguments, 2, 3, 1)?;
     let mut pauses = Pauses::of(&arguments)?;
     let when = arguments.callable_or_null(6)?;
+    let is_cleanup = coroutine::was_cancelled();
     for attempt in 1.. {
         let thrown = match coroutine::call(task, &mut [(attempt as i64).into()]) {
             Ok(result) => return Ok(result),
@@ -53,7 +54,10 @@ pub fn retry(call: Call) -> PhpResult {
             return Err(thrown);
         }
         let Some(failure) = exception::take() else { return Err(thrown) };
-        let is_worth_it = !failure.is_a(coroutine::cancellation_exception())
+        // A task may wrap its cancellation in an exception of its own.
+        let is_cancelled = !is_cleanup && coroutine::was_cancelled();
+        let is_worth_it = !is_cancelled
+            && !failure.is_a(coroutine::cancellation_exception())
             && match when {
                 Some(when) => coroutine::call(when, &mut [failure.clone().into()])?.is_truthy(),
                 None => true,

@@ -4,7 +4,7 @@ GRP-6 retry(): attempts, pauses, what is worth another attempt, cancellations, w
 <?php
 require __DIR__ . '/kit.inc';
 use Async\{CancellationException, TimeoutException};
-use function Async\{await, currentCoroutine, delay, retry, spawn, timeout, withTimeout};
+use function Async\{await, currentCoroutine, delay, protect, retry, spawn, suspend, timeout, withTimeout};
 
 function failing(int $times, string $class = DomainException::class): Closure
 {
@@ -32,6 +32,26 @@ attempt('in an attempt', function() {
     T\parked($caller);
     $caller->cancel(new CancellationException('by the test'));
     await($caller);
+});
+$wraps = function(int $attempt) { echo "  attempt $attempt\n"; try { delay(100_000); } catch (CancellationException $e) { throw new DomainException('wrapped'); } };
+attempt('a task that wraps it', function() use ($wraps) {
+    $caller = spawn(fn() => retry($wraps, delay: 0));
+    T\parked($caller);
+    $caller->cancel(new CancellationException('by the test'));
+    await($caller);
+});
+attempt('or that of a limit', fn() => withTimeout(5, fn() => retry($wraps, delay: 0)));
+attempt('in its cleanup', function() {
+    $caller = spawn(function() { try { delay(100_000); } finally { echo '  ' . retry(failing(2), delay: 0), "\n"; } });
+    T\parked($caller);
+    $caller->cancel(new CancellationException('by the test'));
+    await($caller);
+});
+attempt('while it is deferred', function() {
+    $caller = spawn(fn() => protect(fn() => retry(function(int $attempt) { suspend(); return failing(2)($attempt); }, delay: 0)));
+    T\parked($caller);
+    $caller->cancel(new CancellationException('by the test'));
+    return await($caller);
 });
 attempt('in a pause', function() {
     $caller = spawn(fn() => retry(failing(9), delay: 100_000));
@@ -95,6 +115,19 @@ not asked the last time: DomainException: no 1
 -- cancelled
   attempt 1
 in an attempt: Async\CancellationException: by the test
+  attempt 1
+a task that wraps it: DomainException: wrapped
+  attempt 1
+or that of a limit: Async\TimeoutException: The call was given up after 5 ms after DomainException: wrapped
+  attempt 1
+  attempt 2
+  attempt 3
+  a result
+in its cleanup: Async\CancellationException: by the test
+  attempt 1
+  attempt 2
+  attempt 3
+while it is deferred: "a result"
   attempt 1
 in a pause: Async\CancellationException: by the test
   an attempt

@@ -238,4 +238,9 @@ impl<X> Core<X> {
     pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
         !matches!(self.coroutine(co).cancellation.pending, Pending::None)
     }
+
+    /// Returns `true` if its last cancellation was delivered.
+    pub fn was_cancellation_thrown(&self, co: CoroutineId) -> bool {
+        matches!(self.coroutine(co).cancellation.pending, Pending::Thrown)
+    }
 }
