@@ -541,9 +541,11 @@ pub fn await_some(
 ) -> Result<Vec<(usize, Owned<Object>)>, Thrown> {
     let rt = runtime()?;
     let running = rt.core.borrow().running();
+    let may_await_others = rt.owner().co.get() == running; // one that acts for others may not await them
     let mut targets = Vec::with_capacity(objects.len());
     for object in objects {
         if let Some(this) = spawned(object)
+            && may_await_others
             && this.co.get() != running
         {
             targets.push(Target::Coroutine(this.co.get()));

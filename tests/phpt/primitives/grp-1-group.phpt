@@ -3,8 +3,8 @@ GRP-1 group(): results, arguments, failures and cancellations in every state, wh
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';
-use Async\{CancellationException, Mutex, Scope};
-use function Async\{await, currentCoroutine, currentScope, delay, group, localContext, spawn, suspend};
+use Async\{CancellationException, CoroutineGroup, Mutex, Scope};
+use function Async\{await, awaitAll, currentCoroutine, currentScope, delay, getCoroutines, group, localContext, spawn, suspend};
 
 function for_ever(): void { delay(100_000); }
 $warnings = 0;
@@ -34,6 +34,22 @@ attempt('itself, context, lock', fn() => $mutex->with(fn() => group(function() u
 })));
 attempt('what it spawns does not', fn() => group(fn() => await(spawn(fn() => [currentCoroutine() === $me, localContext()->find('key')]))));
 
+$place = fn(Closure $block) => function() use ($block) { try { $block(); } catch (Async\AsyncException $e) { return preg_replace('~\. Coroutine spawned.*~', '', $e->getMessage()); } };
+attempt('it cannot await its caller', $place(fn() => group(fn() => await(currentCoroutine()))));
+attempt('nor with others', $place(fn() => group(fn() => awaitAll([currentCoroutine()]))));
+attempt('nor one above', $place(fn() => group(fn() => group(fn() => await($me)))));
+attempt('nor a block above', $place(fn() => group(fn() => group(function() use ($me) {
+    foreach (getCoroutines() as $block) if ($block !== $me && ($block->getAwaitingInfo()['call'] ?? '') === 'group') await($block);
+}))));
+attempt('nor their group', $place(function() {
+    $all = new CoroutineGroup;
+    $all->add(spawn(function() use ($all) { suspend(); group(fn() => await($all)); }));
+    await($all);
+}));
+attempt('what it spawns can await the block', fn() => group(function() use ($me) {
+    foreach (getCoroutines() as $block) if ($block->isRunning()) spawn(fn() => print('  ' . await($block) . "\n"));
+    return 'the block';
+}));
 echo "-- waits for all\n";
 attempt('spawned by what it has spawned', function() {
     $done = 0;
@@ -147,6 +163,13 @@ nested: "deep"
   locked by the caller
 itself, context, lock: [true,"value"]
 what it spawns does not: [false,null]
+it cannot await its caller: "A coroutine cannot await itself"
+nor with others: "A coroutine cannot await itself"
+nor one above: "A coroutine cannot await itself"
+nor a block above: "A coroutine cannot await itself"
+nor their group: "A coroutine cannot await a group that it is in: it would never complete"
+  the block
+what it spawns can await the block: "the block"
 -- waits for all
 spawned by what it has spawned: 2
 not for other scopes: true

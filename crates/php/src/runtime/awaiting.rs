@@ -135,6 +135,25 @@ pub fn pass_on(rt: &'static Runtime, targets: &[Target]) {
     }
 }
 
+/// Returns `true` if a coroutine runs, or waits as for a call for the running one, which acts for it.
+#[inline]
+fn is_running_or_its_caller(rt: &'static Runtime, co: CoroutineId) -> bool {
+    let running = rt.core.borrow().running();
+    if co == running {
+        return true;
+    }
+    let owner = rt.find_object(running).map_or(NO_SLOT, |running| running.acts_for.get());
+    if owner == NO_SLOT || co == owner {
+        return co == owner;
+    }
+    // Those in between act for the same one, and wait for a scope that the running one is in.
+    let is_within = |id| rt.core.borrow().is_within(running, id);
+    rt.find_object(co).is_some_and(|other| {
+        let waits = matches!(other.info().wants, Wants::Target(Target::Scope(id)) if is_within(id));
+        waits && other.acts_for.get() == owner
+    })
+}
+
 /// Checks that the running coroutine may await this object.
 ///
 /// # Errors
@@ -144,12 +163,14 @@ pub fn may_await(rt: &'static Runtime, wanted: Target, object: &Object) -> Resul
     let running = rt.core.borrow().running();
     let text = match wanted {
         // In the callbacks for its end it can: it gets its own result.
-        Target::Coroutine(co) if co == running && !rt.core.borrow().has_outcome(co) => {
+        Target::Coroutine(co) if is_running_or_its_caller(rt, co) && !rt.core.borrow().has_outcome(co) => {
             let place = COROUTINE.of(object).map_or(String::new(), |this| this.spawned_at.text());
             let place = if place.is_empty() { "{main}".to_owned() } else { place };
             format!("A coroutine cannot await itself. Coroutine spawned at {place}")
         }
-        Target::Set(_) if GROUP.of(object).is_some_and(|group| group.has(running)) => {
+        Target::Set(_)
+            if GROUP.of(object).is_some_and(|group| group.has_any(|co| is_running_or_its_caller(rt, co))) =>
+        {
             "A coroutine cannot await a group that it is in: it would never complete".to_owned()
         }
         Target::Scope(id) if id == Core::GLOBAL || rt.core.borrow().is_within(running, id) => {

@@ -116,9 +116,9 @@ impl Group {
         self.members.borrow().clone()
     }
 
-    /// Returns `true` if the group contains the coroutine.
-    pub fn has(&self, co: CoroutineId) -> bool {
-        self.members.borrow().iter().any(|member| member.co.get() == co)
+    /// Returns `true` if the group contains a coroutine for which `is_it`, which runs no PHP code, returns `true`.
+    pub fn has_any(&self, is_it: impl Fn(CoroutineId) -> bool) -> bool {
+        self.members.borrow().iter().any(|member| is_it(member.co.get()))
     }
 
     /// Sets the scope in which its coroutines are spawned.
@@ -145,7 +145,7 @@ impl Group {
     /// Adds a coroutine, unless it is in the group already.
     pub fn add(&self, rt: &'static Runtime, member: &CoroutineObject) {
         let co = member.co.get();
-        if self.has(co) {
+        if self.has_any(|member| member == co) {
             return;
         }
         self.members.borrow_mut().push(Owned::of(member));
