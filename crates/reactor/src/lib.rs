@@ -178,6 +178,9 @@ impl Pools {
 /// How far the time of this process has jumped ahead of the kernel's, in nanoseconds.
 static AHEAD: AtomicU64 = AtomicU64::new(0);
 
+/// The time beyond which no jump leads: what waits for 146 years waits for ever, and times can be added without an overflow.
+const END_OF_JUMPS: u64 = 1 << 62;
+
 #[inline(always)]
 fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -222,9 +225,11 @@ impl Reactor {
         Ok(self.epoll.borrow_mut().insert(epoll).as_raw_fd())
     }
 
-    /// Lets the time of this process jump forward by this number of nanoseconds.
-    pub fn jump(nanoseconds: u64) {
-        AHEAD.fetch_add(nanoseconds, Ordering::Relaxed);
+    /// Lets the time of this process jump forward to this one, unless that is beyond 146 years.
+    pub fn jump_to(time: u64) {
+        if time <= END_OF_JUMPS {
+            AHEAD.fetch_add(time.saturating_sub(Reactor::now()), Ordering::Relaxed);
+        }
     }
 
     /// By how many nanoseconds it has jumped.
@@ -233,7 +238,7 @@ impl Reactor {
         AHEAD.load(Ordering::Relaxed)
     }
 
-    /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`, and what it has [jumped](Reactor::jump)).
+    /// Monotonic time in nanoseconds (`CLOCK_MONOTONIC`, and what it has [jumped](Reactor::jump_to)).
     pub fn now() -> u64 {
         read_clock(libc::CLOCK_MONOTONIC)
     }

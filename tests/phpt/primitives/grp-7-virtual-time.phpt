@@ -1,5 +1,7 @@
 --TEST--
 GRP-7 async.virtual_time: all sleeps and clocks agree, I/O keeps time from jumping, deadlocks are found
+--EXTENSIONS--
+pcntl
 --INI--
 async.virtual_time=1
 date.timezone=UTC
@@ -49,6 +51,15 @@ clearstatcache();
 echo 'so are files: ', time() - filemtime($file) > 0 ? 'yes' : 'no', "\n";
 unlink($file);
 
+pcntl_async_signals(true);
+pcntl_signal(SIGUSR1, fn() => throw new RuntimeException('a signal'));
+foreach (['for ever' => fn() => delay(PHP_INT_MAX), 'centuries' => function() { for ($i = 0; $i < 8; $i++) sleep(4_000_000_000); }] as $what => $call) {
+    attempt($what, function() use ($call) {
+        exec('(sleep 0.2; kill -USR1 ' . getmypid() . ') >/dev/null 2>&1 &');
+        $call();
+    });
+}
+
 set_error_handler(fn() => true);
 try {
     $sleeper = spawn(fn() => sleep(3600));
@@ -71,6 +82,8 @@ in order: 1 2 3
 a read: 0 s
 a child process is behind: yes
 so are files: yes
+for ever: RuntimeException: a signal
+centuries: RuntimeException: a signal
 
 Warning: Deadlock: coroutine #1 %s
 a deadlock, when the others have ended: true

@@ -106,7 +106,7 @@ impl Runtime {
                 && settings::current().virtual_time
                 && self.only_time_can_wake()
             {
-                Reactor::jump(deadline.saturating_sub(Reactor::now()));
+                Reactor::jump_to(deadline);
             }
             self.poll(deadline.map(|d| d.saturating_sub(Reactor::now())));
         } else if !moments::stalled(self) {
