@@ -1,7 +1,7 @@
 //! Functions that wait for several awaitables.
 
 use crate::arguments::{fails, number, token};
-use crate::iteration::Iteration;
+use crate::iteration::{Iteration, add};
 use spindle_php::coroutine::{self, Wait};
 use spindle_zend::{Arguments, Array, Call, Object, Owned, PhpResult, Thrown, Value, argument_error, exception};
 
@@ -130,26 +130,34 @@ impl Many {
     }
 
     /// Returns an array with the keys of these.
-    pub fn with_keys(&self, mut values: Vec<(usize, Value)>, in_order: bool) -> Value {
+    ///
+    /// # Errors
+    /// A key is none, and no next one is left.
+    pub fn with_keys(&self, mut values: Vec<(usize, Value)>, in_order: bool) -> PhpResult {
         if in_order {
             values.sort_by_key(|(at, _)| *at);
         }
         let mut array = Array::new(values.len());
         for (at, value) in values {
             match &self.keys {
-                Some(keys) => array.set_key(&keys[at], value),
+                Some(keys) => add(&mut array, &keys[at], value)?,
                 None => array.set_key(&(at as i64).into(), value),
             }
         }
-        array.into()
+        Ok(array.into())
     }
 
     /// Returns an array of all results with their keys.
-    fn all_with_keys(&self, results: Vec<Value>) -> Value {
-        let Some(keys) = &self.keys else { return Array::of_values(results).into() };
+    ///
+    /// # Errors
+    /// As [`Many::with_keys`].
+    fn all_with_keys(&self, results: Vec<Value>) -> PhpResult {
+        let Some(keys) = &self.keys else { return Ok(Array::of_values(results).into()) };
         let mut array = Array::new(results.len());
-        keys.iter().zip(results).for_each(|(key, result)| array.set_key(key, result));
-        array.into()
+        for (key, result) in keys.iter().zip(results) {
+            add(&mut array, key, result)?;
+        }
+        Ok(array.into())
     }
 }
 
@@ -212,7 +220,7 @@ pub fn all_of(arguments: &Arguments<'_>) -> PhpResult {
     let many = Many::of(arguments.iterable(1)?, 1)?;
     many.wait("awaitAll", token, many.len(), true)?;
     match coroutine::results_if_complete(&many.objects).inspect_err(|_| many.give_up_rest())? {
-        Some(results) => Ok(many.all_with_keys(results)),
+        Some(results) => many.all_with_keys(results),
         None => Err(fails("An awaitable has failed and has no failure")),
     }
 }
@@ -243,7 +251,7 @@ pub fn all_settled(call: Call) -> PhpResult {
     let Settled { results, errors } = many.settle("awaitAllSettled", token, many.len())?;
     let results = results.into_iter().map(|(at, value)| (at, coroutine::settled(Ok(value)).into()));
     let errors = errors.into_iter().map(|(at, failure)| (at, coroutine::settled(Err(failure)).into()));
-    Ok(many.with_keys(results.chain(errors).collect(), true))
+    many.with_keys(results.chain(errors).collect(), true)
 }
 
 fn not_empty(many: Many, number: u32) -> Result<Many, Thrown> {
@@ -275,10 +283,13 @@ pub fn any_of(call: Call) -> PhpResult {
     if settled.results.len() < count {
         return Err(all_failed(&many, settled));
     }
-    Ok(many.with_keys(settled.results, false))
+    many.with_keys(settled.results, false)
 }
 
 fn all_failed(many: &Many, settled: Settled) -> Thrown {
     let text = format!("{} of {} awaitables have failed", settled.errors.len(), many.len());
-    exception::throw(coroutine::composite_exception(&text, many.with_keys(settled.errors, true)))
+    match many.with_keys(settled.errors, true) {
+        Ok(errors) => exception::throw(coroutine::composite_exception(&text, errors)),
+        Err(thrown) => thrown,
+    }
 }

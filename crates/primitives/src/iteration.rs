@@ -2,7 +2,7 @@
 
 use crate::arguments::fails;
 use spindle_php::coroutine;
-use spindle_zend::{Array, Object, Owned, PhpResult, Thrown, Value, engine};
+use spindle_zend::{Array, Object, Owned, PhpResult, Thrown, Value, engine, exception};
 
 /// A walk over an iterable. Its elements are asked for one by one; the iterator may suspend the coroutine.
 pub enum Iteration {
@@ -61,4 +61,19 @@ impl Iteration {
 fn method(object: &Object, name: &str) -> PhpResult {
     let callable = Array::list([Value::from(object), name.into()].into_iter()).into();
     Ok(coroutine::call(&callable, &mut [])?.dereferenced().clone())
+}
+
+/// Sets the value with a key of an iteration, as PHP code does: one that is neither an integer nor a string is replaced by the next
+/// integer.
+///
+/// # Errors
+/// There is no next integer: `PHP_INT_MAX` is a key.
+pub fn add(array: &mut Owned<Array>, key: &Value, value: Value) -> Result<(), Thrown> {
+    let takes_next = key.as_long().is_none() && key.as_str().is_none();
+    if takes_next && array.at(i64::MAX as u64).is_some() {
+        let text = "Cannot add element to the array as the next element is already occupied";
+        return Err(exception::throw_error(text));
+    }
+    array.set_key(key, value);
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `map()`: a callback for each item, in coroutines of their own, and all results.
 
 use crate::arguments::{fails, number, token};
-use crate::iteration::Iteration;
+use crate::iteration::{Iteration, add};
 use spindle_php::coroutine::{self, Nursery, Wait, Waker};
 use spindle_zend::{Array, Call, PhpResult, Thrown, Value};
 use std::cell::{Cell, RefCell};
@@ -59,7 +59,7 @@ pub fn map(call: Call) -> PhpResult {
         let Some(result) = result else {
             return Err(fails(&format!("The call for item {at} was cancelled, and has no result")));
         };
-        results.set_key(key, result);
+        add(&mut results, key, result)?;
     }
     Ok(results.into())
 }

@@ -32,7 +32,7 @@ fn settled(arguments: &Arguments<'_>, number: u32, count: usize) -> PhpResult {
         let failed: Vec<_> = settled.errors.iter().map(|(at, _)| (*at, Value::NULL)).collect();
         settled.results.extend(failed);
     }
-    pair(many.with_keys(settled.results, in_order), many.with_keys(settled.errors, in_order))
+    pair(many.with_keys(settled.results, in_order)?, many.with_keys(settled.errors, in_order)?)
 }
 
 /// `await_all_or_fail()`: all results; the first failure is thrown.
@@ -47,7 +47,7 @@ pub fn await_first_success(call: Call) -> PhpResult {
     let many = Many::of(arguments.iterable(1)?, 1)?;
     let mut settled = many.settle("await_first_success", token, 1)?;
     let first = settled.results.pop().map_or(Value::NULL, |(_, value)| value);
-    pair(first, many.with_keys(settled.errors, true))
+    pair(first, many.with_keys(settled.errors, true)?)
 }
 
 /// `await_any_of_or_fail()`: the first to complete; a failure among them is thrown.
@@ -61,7 +61,7 @@ pub fn await_any_of_or_fail(call: Call) -> PhpResult {
         return Err(argument_error(1, false, "must not be greater than the number of awaitables"));
     }
     let settled = many.settle_or_fail("await_any_of_or_fail", token, count)?;
-    Ok(many.with_keys(settled, true))
+    many.with_keys(settled, true)
 }
 
 /// Calls a function of this extension.

@@ -1,7 +1,7 @@
 //! `race()`: the first task that succeeds.
 
 use crate::arguments::number;
-use crate::iteration::Iteration;
+use crate::iteration::{Iteration, add};
 use spindle_php::coroutine::{self, Nursery, Wait, Waker};
 use spindle_zend::{Array, Call, PhpResult, Thrown, Value, argument_error, engine, exception};
 use std::cell::{Cell, RefCell};
@@ -84,7 +84,7 @@ pub fn race(call: Call) -> PhpResult {
     for (at, failure) in failures {
         let failure =
             failure.unwrap_or_else(|| coroutine::new_cancellation("The task was cancelled before it started").into());
-        list.set_key(&keys[at], failure);
+        add(&mut list, &keys[at], failure)?;
     }
     let text = format!("All {} tasks have failed", keys.len());
     Err(exception::throw(coroutine::composite_exception(&text, list.into())))

@@ -4,7 +4,7 @@ GRP-4 map(): keys and order, limits, generators, failures of all kinds, tokens, 
 <?php
 require __DIR__ . '/kit.inc';
 use Async\{CancellationException, Channel};
-use function Async\{await, currentCoroutine, currentScope, delay, map, spawn, suspend, timeout};
+use function Async\{await, awaitAll, awaitAllSettled, awaitFirst, currentCoroutine, currentScope, delay, map, race, spawn, suspend, timeout};
 
 function for_ever(): void { delay(100_000); }
 /** 1, 2, 3, … without an end. */
@@ -18,6 +18,12 @@ attempt('an internal one', fn() => map(['a' => 'b'], 'max'));
 attempt('by name', fn() => map(callback: fn($i) => $i * 2, items: [1, 2], concurrency: 1));
 attempt('keys that come twice', fn() => map((function() { yield 'k' => 1; yield 'k' => 2; })(), fn($i) => $i));
 attempt('an aggregate', fn() => map(new ArrayObject(['a' => 1]), fn($i) => $i + 1));
+$full = function($value) { yield PHP_INT_MAX => $value; yield null => $value; };
+attempt('no next key is left', fn() => map($full(1), fn($i) => $i));
+attempt('nor of awaitables', fn() => awaitAll($full(spawn(fn() => 1))));
+attempt('nor of settled ones', fn() => awaitAllSettled($full(spawn(fn() => 1))));
+attempt('nor of tasks', fn() => race($full(fn() => throw new DomainException)));
+attempt('nor of failures', function() use ($full) { $one = spawn(fn() => throw new DomainException); return awaitFirst($full($one)); });
 foreach ([1, 2, 5] as $concurrency) {
     $running = $most = $read = $ahead = 0;
     $items = (function() use (&$read) { for ($i = 0; $i < 9; $i++) { $read++; yield $i; } })();
@@ -84,6 +90,11 @@ an internal one: {"a":"b"}
 by name: [2,4]
 keys that come twice: {"k":2}
 an aggregate: {"a":2}
+no next key is left: Error: Cannot add element to the array as the next element is already occupied
+nor of awaitables: Error: Cannot add element to the array as the next element is already occupied
+nor of settled ones: Error: Cannot add element to the array as the next element is already occupied
+nor of tasks: Error: Cannot add element to the array as the next element is already occupied
+nor of failures: Error: Cannot add element to the array as the next element is already occupied
 1 at a time: 36, at most 1, few read ahead
 2 at a time: 36, at most 2, few read ahead
 5 at a time: 36, at most 5, few read ahead
