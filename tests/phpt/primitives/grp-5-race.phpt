@@ -55,7 +55,6 @@ try {
     sort($all);
     echo $e->getMessage(), ': ', json_encode($all), "\n";
 }
-attempt('all of them', function() { spawn(function($scope) { foreach ($scope->getChildScopes() as $race) $race->cancel(new CancellationException('all')); }, currentScope()); return race([fn() => 'a', fn() => 'b']); });
 foreach ([0, 100_000] as $stagger) {
     $caller = spawn(race(...), [loser('a'), for_ever(...)], $stagger);
     T\parked($caller);
@@ -97,7 +96,6 @@ the iterator throws: DomainException: of the iterator
 one before its start: "it"
 one before its start: "it"
 All 2 tasks have failed: ["The task was cancelled before it started","it"]
-all of them: Async\CancellationException: all
   a ends
 cancelled: Async\CancellationException: by the test
   a ends

@@ -53,6 +53,8 @@ pub(super) struct Handlers {
 
 pub(super) struct Scope {
     pub(super) parent: Option<ScopeId>,
+    /// The scope of the call that it belongs to, if it has no parent.
+    inside: Option<ScopeId>,
     pub(super) children: List,
     sibling: Link,
     members: List,
@@ -83,6 +85,7 @@ impl Scope {
     fn new(lifetime: Lifetime) -> Scope {
         Scope {
             parent: None,
+            inside: None,
             children: List::EMPTY,
             sibling: Link::NONE,
             members: List::EMPTY,
@@ -152,6 +155,16 @@ impl<X> Core<X> {
         self.scope(id).parent
     }
 
+    /// Has a scope without a parent belong to a call in another one, which waits for it: it is within that, but not cancelled with it.
+    pub fn put_inside(&mut self, id: ScopeId, outer: ScopeId) {
+        self.scope_mut(id).inside = Some(outer);
+    }
+
+    /// The scope above it, or that of the call which it belongs to.
+    pub fn scope_above(&self, id: ScopeId) -> Option<ScopeId> {
+        self.parent_scope(id).or_else(|| self.scope(id).inside.filter(|outer| self.scope_exists(*outer)))
+    }
+
     /// It and the scopes above it, up to the root.
     pub(super) fn ancestors(&self, id: ScopeId) -> impl Iterator<Item = ScopeId> {
         std::iter::successors(Some(id), |id| self.parent_scope(*id))
@@ -209,11 +222,12 @@ impl<X> Core<X> {
         self.coroutine(co).scope
     }
 
-    /// Returns `true` if `co` is in `scope` or in one below it. A runner is also in the scope that it holds.
+    /// Returns `true` if `co` is in `scope`, in one below it, or in that of a call in one of these. A runner is also in the scope that it
+    /// holds.
     pub fn is_within(&self, co: CoroutineId, scope: ScopeId) -> bool {
         let coroutine = self.coroutine(co);
         let held = if let SpawnKind::Runner { holds } = coroutine.kind { holds } else { None };
-        [Some(coroutine.scope), held].into_iter().flatten().any(|at| self.ancestors(at).any(|id| id == scope))
+        [Some(coroutine.scope), held].into_iter().flatten().any(|at| std::iter::successors(Some(at), |id| self.scope_above(*id)).any(|id| id == scope))
     }
 
     /// The coroutines that `co` has spawned and that are not complete.

@@ -332,7 +332,7 @@ fn get_parent_scope(call: Call) -> PhpResult {
     call.no_arguments()?;
     let id = this(call)?;
     let rt = rt();
-    let parent = scope::above(rt, id);
+    let parent = rt.core.borrow().scope_above(id);
     Ok(parent.map(|parent| scope::object_of(rt, parent)).into())
 }
 

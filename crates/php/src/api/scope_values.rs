@@ -57,7 +57,7 @@ fn up<R>(id: ScopeId, ask: impl Fn(&Record) -> Option<R>) -> Option<R> {
         if let Some(found) = scope::existing_record(rt, id).and_then(|record| ask(&record)) {
             return Some(found);
         }
-        at = scope::above(rt, id);
+        at = rt.core.borrow().scope_above(id);
     }
     None
 }

@@ -142,15 +142,15 @@ fn is_running_or_its_caller(rt: &'static Runtime, co: CoroutineId) -> bool {
     if co == running {
         return true;
     }
-    let owner = rt.find_object(running).map_or(NO_SLOT, |running| running.acts_for.get());
-    if owner == NO_SLOT || co == owner {
+    let owner = rt.owner().co.get();
+    if owner == running || co == owner {
         return co == owner;
     }
     // Those in between act for the same one, and wait for a scope that the running one is in.
     let is_within = |id| rt.core.borrow().is_within(running, id);
     rt.find_object(co).is_some_and(|other| {
         let waits = matches!(other.info().wants, Wants::Target(Target::Scope(id)) if is_within(id));
-        waits && other.acts_for.get() == owner
+        waits && other.acts_for.get().0 == owner
     })
 }
 

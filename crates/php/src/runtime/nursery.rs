@@ -51,7 +51,7 @@ impl Nursery {
         let id = scope::make(rt, &object, None, Lifetime::Scope);
         let boundary = Boundary { take: Box::new(on_failure), is_nursery: true };
         let record = scope::record(rt, id);
-        record.sees.set(Some(current));
+        rt.core.borrow_mut().put_inside(id, current);
         *record.boundary.borrow_mut() = Some(boundary);
         rt.core.borrow_mut().start_collecting(id);
         Ok(Nursery { rt, id, name, gave_up: Cell::new(false), object })

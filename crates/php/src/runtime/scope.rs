@@ -68,8 +68,6 @@ pub struct Record {
     pub child_handler: RefCell<Option<Registered>>,
     /// Callbacks for its end.
     pub finally: RefCell<Vec<Registered>>,
-    /// The scope whose values its code sees, too, if it is not below that.
-    pub sees: Cell<Option<ScopeId>>,
     /// Its keyed values.
     pub values: KeyedValues,
     /// An object that belongs to it, and is not user code's to set.
@@ -108,7 +106,6 @@ impl Record {
             handler: RefCell::default(),
             child_handler: RefCell::default(),
             finally: RefCell::default(),
-            sees: Cell::new(None),
             values: KeyedValues::default(),
             attached: OwnedCell::new(),
             is_inert: Cell::new(None),
@@ -502,15 +499,6 @@ pub fn make(rt: &'static Runtime, object: &ScopeObject, parent: Option<ScopeId>,
     let record = keep_record(rt, id, Record::new(object, is_bounded));
     record.created_at.set_to_code_of(Frame::current());
     id
-}
-
-/// Returns the scope above this one, or the one in which the call waits that has made it.
-pub fn above(rt: &'static Runtime, id: ScopeId) -> Option<ScopeId> {
-    let parent = rt.core.borrow().parent_scope(id);
-    parent.or_else(|| {
-        let seen = existing_record(rt, id)?.sees.get()?;
-        rt.core.borrow().scope_exists(seen).then_some(seen)
-    })
 }
 
 /// Creates a scope below this one for coroutines of a part, which may outlive it. It has no object, and is held until
