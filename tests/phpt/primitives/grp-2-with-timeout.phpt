@@ -4,7 +4,7 @@ GRP-2 withTimeout(): the limit, at once and never; nested ones; failures on the 
 <?php
 require __DIR__ . '/kit.inc';
 use Async\{BoundedScope, CancellationException, TimeoutException};
-use function Async\{await, currentScope, delay, spawn, suspend, timeout, withTimeout};
+use function Async\{await, currentCoroutine, currentScope, delay, spawn, suspend, timeout, withTimeout};
 
 function for_ever(): void { delay(100_000); }
 
@@ -55,6 +55,11 @@ attempt('of a scope', function() {
 });
 attempt('of an await inside', fn() => withTimeout(100_000, fn() => await(spawn(for_ever(...)), timeout(5))));
 
+attempt('code that asks', fn() => withTimeout(5, function() {
+    try { for_ever(); } catch (CancellationException) { echo '  in the block: ', json_encode(currentCoroutine()->isCancellationRequested()), "\n"; }
+}));
+echo 'and after it: ', json_encode(currentCoroutine()->isCancellationRequested()), "\n";
+
 echo "-- cancelled\n";
 $caller = spawn(fn() => withTimeout(100_000, for_ever(...)));
 T\parked($caller);
@@ -98,6 +103,9 @@ the outer one: Async\TimeoutException: The call was given up after 5 ms
 the inner one: "caught"
 of a scope: "Async\\TimeoutException"
 of an await inside: Async\TimeoutException: The wait was given up after 5 ms
+  in the block: true
+code that asks: Async\TimeoutException: The call was given up after 5 ms
+and after it: false
 -- cancelled
 the caller: Async\CancellationException: by the test
 the caller, when the time has passed: Async\CancellationException: by the test

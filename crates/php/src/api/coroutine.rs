@@ -19,7 +19,10 @@ functions! {
     zim_Async_Coroutine_isCancelled => |call| ask(call, |core, co| {
         core.has_outcome(co) && core.outcome(co) == Outcome::Cancelled
     });
-    zim_Async_Coroutine_isCancellationRequested => |call| ask(call, |core, co| core.is_cancel_requested(co));
+    zim_Async_Coroutine_isCancellationRequested => |call| ask(call, |core, co| {
+        // A block that runs for it is a coroutine of its own, which may be cancelled alone.
+        core.is_cancel_requested(co) || rt().owner().co.get() == co && core.is_cancel_requested(rt().running().co.get())
+    });
     zim_Async_Coroutine_isCompleted => |call| ask(call, Core::has_outcome);
     zim_Async_Coroutine_getResult => |call| {
         let this = this(&call)?;
