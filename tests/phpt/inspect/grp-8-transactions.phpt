@@ -8,7 +8,8 @@ async.diagnostics=1
 <?php
 require getenv('SPINDLE_ROOT') . '/tests/phpt/kit.inc';
 
-use function Async\{await, delay, spawn};
+use Async\Channel;
+use function Async\{await, spawn};
 
 set_error_handler(function (int $level, string $message, string $file, int $line): bool {
     echo "$line: ", preg_replace('/coroutine #\d+/', 'coroutine #N', str_replace("$file:", 'line ', $message)), "\n";
@@ -21,15 +22,18 @@ $insert = $db->prepare('INSERT INTO t VALUES (?)');
 /** Begins a transaction, and ends it when others have done something. */
 function transact(callable $begin, callable $end, callable $other): void
 {
-    $owner = spawn(function () use ($begin, $end) {
+    [$begun, $used] = [new Channel(1), new Channel(1)];
+    $owner = spawn(function () use ($begin, $end, $begun, $used) {
         $begin();
-        delay(2);
+        $begun->send(true);
+        $used->recv();
         $end();
     });
-    $user = spawn(function () use ($other) {
-        delay(1);
+    $user = spawn(function () use ($other, $begun, $used) {
+        $begun->recv();
         $other();
         $other(); // told once a place
+        $used->send(true);
     });
     await($owner);
     await($user);

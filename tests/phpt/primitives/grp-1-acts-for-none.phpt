@@ -1,6 +1,7 @@
 --TEST--
 GRP-1 a block that goes on when its caller could not wait any longer acts for itself, and for no later coroutine in that one's place
 --INI--
+async.seed=0
 display_errors=0
 log_errors=0
 --FILE--

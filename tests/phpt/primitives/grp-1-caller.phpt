@@ -1,5 +1,7 @@
 --TEST--
 GRP-1 GRP-2 a group is cancelled with its caller only: clean-up and protected code may use one, and it leaves nothing open
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\Scope;

@@ -1,5 +1,7 @@
 --TEST--
 GRP-4 map(): keys and order, limits, generators, failures of all kinds, tokens, wrong arguments
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -1,5 +1,7 @@
 --TEST--
 GRP-5 race(): winners, losers, failures, staggered starts, wrong arguments
+--INI--
+async.seed=0
 --FILE--
 <?php
 require __DIR__ . '/kit.inc';

@@ -227,7 +227,10 @@ impl<X> Core<X> {
     pub fn is_within(&self, co: CoroutineId, scope: ScopeId) -> bool {
         let coroutine = self.coroutine(co);
         let held = if let SpawnKind::Runner { holds } = coroutine.kind { holds } else { None };
-        [Some(coroutine.scope), held].into_iter().flatten().any(|at| std::iter::successors(Some(at), |id| self.scope_above(*id)).any(|id| id == scope))
+        [Some(coroutine.scope), held]
+            .into_iter()
+            .flatten()
+            .any(|at| std::iter::successors(Some(at), |id| self.scope_above(*id)).any(|id| id == scope))
     }
 
     /// The coroutines that `co` has spawned and that are not complete.
