@@ -82,10 +82,10 @@ try {
 }
 ?>
 --EXPECT--
-30: A statement on a connection on which coroutine #N has a transaction open, begun at line 30: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
-31: A statement on a connection on which coroutine #N has a transaction open, begun at line 31: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
-32: A statement on a connection on which coroutine #N has a transaction open, begun at line 32: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
-33: A statement on a connection on which coroutine #N has a transaction open, begun at line 33: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+34: A statement on a connection on which coroutine #N has a transaction open, begun at line 34: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+35: A statement on a connection on which coroutine #N has a transaction open, begun at line 35: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+36: A statement on a connection on which coroutine #N has a transaction open, begun at line 36: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+37: A statement on a connection on which coroutine #N has a transaction open, begun at line 37: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 none from here
 an error handler may throw
 A statement on a connection on which corou, 0
