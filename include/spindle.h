@@ -36,6 +36,10 @@
  * calls of the C library included; throw_pending() throws it earlier. An exception that the function throws itself becomes the
  * previous one.
  *
+ * THE END OF A REQUEST. What `drop` and `free` are called for then may come after the RSHUTDOWN of your extension, when PHP code cannot
+ * run any more: release memory there, and do not throw, report errors, or use what your RSHUTDOWN has freed. A job that was given up
+ * may still run in MSHUTDOWN, and later.
+ *
  * TIMES are nanoseconds. A deadline is a time of CLOCK_MONOTONIC: spindle_after() computes it.
  */
 #ifndef SPINDLE_H

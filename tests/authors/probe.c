@@ -468,7 +468,7 @@ static void *call_all(void *argument)
     spindle->wake(0);
     spindle->wake(1);
     spindle->wake(UINT64_MAX);
-    *wrong |= (spindle->wait_fd(-1, 1, spindle_after(1000)) != SPINDLE_TIMED_OUT) << 7;
+    *wrong |= (spindle->wait_fd(-1, 1, spindle_after(1000)) != SPINDLE_FAILED) << 7;
     *wrong |= (spindle->sleep(1000) != SPINDLE_TIMED_OUT) << 8;
     spindle->forbid();
     spindle->allow();

@@ -230,7 +230,7 @@ $probe('descriptors', <<<'PHP'
     parked($c, 'ppoll');
     $c->cancel();
     show(ended($c), fwrite($b, 'more'), fread($a, 10));
-    PHP, "woken, timed out, failed: EBADF, timed out\n[\"woken\",\"sent\",\"timed out\",\"woken\"]\nAsync\\CancellationException, 4, more");
+    PHP, "woken, timed out, failed: EBADF, failed: EBADF\n[\"woken\",\"sent\",\"timed out\",\"woken\"]\nAsync\\CancellationException, 4, more");
 
 $probe('a descriptor that is used by system calls which are not seen', <<<'PHP'
     [$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);

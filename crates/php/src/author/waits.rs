@@ -87,6 +87,9 @@ fn is_of_next_park(ticket: u64) -> bool {
 
 /// Waits until a descriptor is ready.
 pub extern "C" fn wait_fd(fd: c_int, events: c_int, deadline: u64) -> sys::spindle_why {
+    if fd < 0 {
+        return failed(libc::EBADF); // which poll() takes for an entry to skip
+    }
     if let Some(host) = parking_host() {
         // What uses the descriptor may be unseen: what is known of it is believed once for an edge.
         let known = match events as i16 {
