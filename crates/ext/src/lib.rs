@@ -4,7 +4,7 @@
 //! [`block_on`] polls a future on the stack of the coroutine. Its waker works on any thread, so the future may be one of any
 //! runtime; with the feature `tokio` this crate has one, on a thread of its own:
 //!
-//! ```ignore
+//! ```text
 //! /// What a function of an extension calls. Other coroutines run meanwhile.
 //! fn fetch(url: String) -> Result<String, Cancelled> {
 //!     spindle_ext::block_on(spindle_ext::tokio::spawn(client::get(url)))
