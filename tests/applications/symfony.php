@@ -231,7 +231,7 @@ function symfony_messenger(): string
     $folder = WORK . '/messenger';
     mkdir($folder);
     project($folder, 'messenger');
-    $servers = WORK . '/servers';
+    $servers = WORK . '/servers-of-messenger'; // Laravel's have tables with the same names
     exec(escapeshellarg(ROOT . '/scripts/servers') . ' start ' . escapeshellarg($servers) . ' postgres redis', result_code: $status);
     $status === 0 || \Runner\fail('no PostgreSQL, or no Redis');
     register_shutdown_function(static fn () => exec(escapeshellarg(ROOT . '/scripts/servers') . ' stop ' . escapeshellarg($servers)));
