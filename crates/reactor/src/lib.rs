@@ -257,6 +257,9 @@ impl Reactor {
         let grow = if self.jobs.get() > 0 { self.pools.borrow().grow_if_stalled() } else { None };
         let timeout = [timeout, again, grow].into_iter().flatten().min();
         let consumed = std::mem::take(&mut self.fds.borrow_mut().consumed);
+        // Before the inbox is armed: who finds it so writes to the eventfd, which a child has from here on. Without descriptors no wait
+        // is long.
+        let _ = self.epoll();
         let asleep = shared.inbox.arm() && !signals::pending() && consumed.is_empty();
         let timeout = if asleep { timeout } else { Some(0) };
         let ready = if timeout == Some(0) {
