@@ -406,9 +406,21 @@ PHP_FUNCTION(probe_await)
 static const char KEYS[2];
 static zend_long freed;
 
+/* Negative values are told, as they may be freed when PHP code cannot ask any more; -7 leaves another one. */
 static void free_local(void *value)
 {
-    freed += (zend_long) (intptr_t) value;
+    zend_long number = (zend_long) (intptr_t) value;
+    freed += number;
+    if (number < 0) {
+        printf("freed " ZEND_LONG_FMT "\n", number);
+        fflush(stdout);
+    }
+    if (number == -7) {
+        void **place = spindle->local(&KEYS[0], free_local);
+        if (place) {
+            *place = value;
+        }
+    }
 }
 
 /* Also runs PHP code, which waits. */
@@ -503,7 +515,8 @@ PHP_FUNCTION(probe_declare_late)
 {
     PARAMETERS_NONE
     const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, "probe", 5);
-    RETURN_BOOL(spindle->declare(module, NULL, SPINDLE_HOLDS_ALL));
+    const zend_module_entry absent = { .name = "absent" };
+    RETURN_BOOL(spindle->declare(module, NULL, SPINDLE_HOLDS_ALL) || spindle->declare(&absent, NULL, SPINDLE_HOLDS_ALL));
 }
 
 /* --- an error, for AddressSanitizer --- */

@@ -80,7 +80,10 @@ fn deadline_in(time: Option<Duration>) -> u64 {
 
 /// Suspends the running coroutine until its ticket is woken, or for this time.
 pub fn park(ticket: u64, time: Option<Duration>, what: &'static CStr) -> Why {
-    let deadline = deadline_in(time);
+    park_until(ticket, deadline_in(time), what)
+}
+
+fn park_until(ticket: u64, deadline: u64, what: &'static CStr) -> Why {
     // SAFETY: on any thread; the text stays.
     table().map_or(Why::Failed, |table| Why::of(unsafe { (table.park)(ticket, deadline, what.as_ptr()) }))
 }
@@ -119,9 +122,9 @@ pub fn sleep(time: Duration) -> Result<(), Cancelled> {
         std::thread::sleep(time);
         return Ok(());
     }
-    let end = std::time::Instant::now() + time;
+    let end = deadline_in(Some(time));
     loop {
-        match park(begin_wait(), Some(end.saturating_duration_since(std::time::Instant::now())), c"sleep") {
+        match park_until(begin_wait(), end, c"sleep") {
             Why::TimedOut | Why::Failed => return Ok(()),
             Why::Cancelled => return Err(Cancelled),
             Why::Woken | Why::Interrupted => {}

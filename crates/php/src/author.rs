@@ -103,6 +103,9 @@ unsafe extern "C" fn declare(
 ) -> bool {
     // SAFETY: null, or the entry of an extension.
     let Some(module) = (unsafe { module.as_ref() }) else { return false };
+    if request::is_in_request() && module.type_ != sys::MODULE_TEMPORARY as u8 {
+        return false;
+    }
     // SAFETY: its name is a text.
     let Some(name) = (unsafe { text(module.name) }) else { return false };
     // SAFETY: null, or a text.

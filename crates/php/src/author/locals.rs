@@ -44,9 +44,12 @@ pub unsafe extern "C" fn local(key: *const c_void, free: Option<Callback>) -> *m
     own[at].value.as_ptr()
 }
 
-/// Frees values, which no table has any more: code that this calls may ask for new ones.
-fn free(locals: Vec<Local>) {
-    for local in locals {
+/// Frees the values that a coroutine has now, one after the other: code that this calls may ask for new ones, and if it dies of a fatal
+/// error the others are still there.
+fn free_all_of(id: u64) {
+    let next = || LOCALS.borrow_mut().get_mut(&id).filter(|own| !own.is_empty()).map(|own| own.remove(0));
+    let count = LOCALS.borrow().get(&id).map_or(0, Vec::len);
+    for local in std::iter::from_fn(next).take(count) {
         let value = local.value.take();
         if let Some(free) = local.free.filter(|_| !value.is_null()) {
             // SAFETY: by the contract of `local`: once, with its value.
@@ -55,15 +58,11 @@ fn free(locals: Vec<Local>) {
     }
 }
 
-fn take(id: u64) -> Vec<Local> {
-    LOCALS.borrow_mut().remove(&id).unwrap_or_default()
-}
-
 /// Frees the values of a coroutine whose body has ended. An exception in flight is put aside meanwhile.
 #[inline]
 pub fn body_ended(id: u64) {
     if ANY.get() && !exception::is_exit_in_flight() {
-        engine::in_a_frame(|| exception::put_aside(|| free(take(id))));
+        engine::in_a_frame(|| exception::put_aside(|| free_all_of(id)));
     }
 }
 
@@ -71,7 +70,8 @@ pub fn body_ended(id: u64) {
 #[inline]
 pub fn ended(id: u64) {
     if ANY.get() {
-        free(take(id));
+        free_all_of(id);
+        LOCALS.borrow_mut().retain(|other, own| *other != id || !own.is_empty());
     }
 }
 
@@ -80,10 +80,19 @@ pub fn forked(id: u64) {
     LOCALS.borrow_mut().retain(|other, _| *other == id);
 }
 
-/// Frees the values of all coroutines, at the end of the request.
+/// How often values are freed at the end of a request which the freeing of others has made, as at the end of a thread by POSIX.
+const ROUNDS: usize = 4;
+
+/// Frees the values of all coroutines, at the end of the request. The next one begins with none.
 pub fn end_all() {
-    if ANY.replace(false) {
-        let all = LOCALS.take();
-        all.into_values().for_each(free);
+    if !ANY.replace(false) {
+        return;
     }
+    for _ in 0..ROUNDS {
+        let mut ids: Vec<u64> = LOCALS.borrow().keys().copied().collect();
+        ids.sort_unstable();
+        ids.into_iter().for_each(free_all_of);
+    }
+    LOCALS.take();
+    ANY.set(false);
 }
