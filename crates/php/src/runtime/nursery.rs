@@ -32,7 +32,7 @@ impl Nursery {
     /// Opens a nursery for the function with this name. `on_failure` is called with each failure in it, and must not run PHP code.
     ///
     /// # Errors
-    /// The coroutine is cancelled, or cannot wait here, or its scope is closed.
+    /// The coroutine is cancelled, or cannot wait here.
     pub fn open(
         rt: &'static Runtime,
         name: &'static str,
@@ -117,15 +117,27 @@ impl Nursery {
     /// The call was cancelled; its limit has passed; it, or a coroutine, has failed; its scope was cancelled. The first of these that
     /// holds is thrown, with the failure as its last previous exception.
     pub fn end(self, so_far: Result<(), Thrown>) -> Result<(), Thrown> {
+        let ended = self.wait_for_all(so_far);
+        self.rt.core.borrow_mut().stop_collecting(self.id);
+        // What comes later, of callbacks for its end or of coroutines that could not be waited for, goes where it goes from other scopes.
+        drop(scope::record(self.rt, self.id).boundary.take());
+        self.close(ended?)
+    }
+
+    /// Waits until all its coroutines have ended, and cancels them if the call or that wait fails. Returns what was thrown.
+    ///
+    /// # Errors
+    /// They may not have ended: the script exits, or waiting on would last for ever.
+    fn wait_for_all(&self, so_far: Result<(), Thrown>) -> Result<Option<Owned<Object>>, Thrown> {
         let mut thrown = None;
         let mut next = so_far;
         loop {
             if next.is_err() {
                 if exception::is_exit_in_flight() {
                     exception::put_aside(|| self.cancel(None));
-                    return next;
+                    return next.map(|()| None);
                 }
-                let Some(later) = exception::take() else { return next };
+                let Some(later) = exception::take() else { return next.map(|()| None) };
                 let is_stuck = self.rt.is_deadlock(&later) && thrown.is_some();
                 let first = later_than(thrown, later);
                 if is_stuck {
@@ -136,10 +148,9 @@ impl Nursery {
             }
             next = self.wait();
             if next.is_ok() {
-                break;
+                return Ok(thrown);
             }
         }
-        self.close(thrown)
     }
 
     /// Cancels its coroutines, unless that was done, because of what the call ends with.
@@ -172,9 +183,7 @@ impl Nursery {
             }),
         };
         let reason = record.reason.get().filter(|_| !self.gave_up.get());
-        rt.core.borrow_mut().stop_collecting(id);
         scope::schedule_warning(rt, id);
-        drop(record.boundary.take());
         if self.object.object().references() > 1 || rt.core.borrow().has_child_scopes(id) {
             scope::dispose(rt, id, Disposal::Safely, "");
         } else {
