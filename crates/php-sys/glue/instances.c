@@ -344,7 +344,7 @@ static void reach(reachable *all, const zval *value)
 	ZVAL_COPY_VALUE(&all->values[all->count++], value);
 }
 
-/* Returns true for code of the script that is suspended: its frames have the script's caches. */
+/* Returns what kind of suspended code of the script an object is, whose frames have the script's caches; NULL: it is none. */
 static const char *suspended_code(zend_object *object)
 {
 	if (object->ce == zend_ce_generator) {

@@ -328,15 +328,15 @@ impl Scope {
     }
 }
 
-/// A scope below the current one whose coroutines do not outlive the call that has opened it. That call ends it, by [`Nursery::end`].
-/// A failure in it that is not awaited cancels the other coroutines, and is thrown there.
+/// A scope whose coroutines do not outlive the call that has opened it. That call ends it, by [`Nursery::end`]. A failure in it that is not
+/// awaited cancels the other coroutines, and is thrown there. It is cancelled with its caller, and not by the scope of that.
 pub struct Nursery(nursery::Nursery);
 
 impl Nursery {
     /// Opens a nursery for the function with this name. `on_failure` is called with each failure in it, and must not run PHP code.
     ///
     /// # Errors
-    /// The coroutine is cancelled, or cannot wait here, or its scope is closed.
+    /// The coroutine is cancelled, or cannot wait here.
     pub fn open(name: &'static str, on_failure: impl Fn(&Object) + 'static) -> Result<Nursery, Thrown> {
         nursery::Nursery::open(runtime()?, name, on_failure).map(Nursery)
     }
@@ -594,9 +594,7 @@ pub fn throw_first(objects: &[Owned<Object>], failures: Vec<(usize, Owned<Object
 #[inline]
 pub fn current_id() -> u64 {
     check_place();
-    let rt = scheduler::rt();
-    let owner = rt.owner().co.get();
-    rt.core.borrow().id(owner)
+    scheduler::rt().owner_id()
 }
 
 /// Activates the runtime before the first coroutine is spawned, so that forks are seen from here on.

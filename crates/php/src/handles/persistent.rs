@@ -10,7 +10,7 @@
 
 use crate::c;
 use crate::isolation::calls::{self, CallState};
-use crate::runtime::scheduler::{self, Core};
+use crate::runtime::scheduler::{self, Core, Runtime};
 use spindle_zend::{PhpStatic, Resource, Text};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
@@ -51,10 +51,7 @@ fn index(group: usize) -> Option<usize> {
 /// Takes a partition for a request: the running coroutine's own, or one that is not in use. Returns its group id.
 /// [`remove_user`] has to be called at the call's end.
 pub(crate) fn take(asked: u64) -> usize {
-    let me = scheduler::existing().map_or(Core::MAIN_ID, |rt| {
-        let owner = rt.owner().co.get();
-        rt.core.borrow().id(owner)
-    });
+    let me = scheduler::existing().map_or(Core::MAIN_ID, Runtime::owner_id);
     let mut partitions = PARTITIONS.borrow_mut();
     for partition in partitions.iter_mut() {
         partition.streams.retain(|(number, address)| is_open(*number, *address));

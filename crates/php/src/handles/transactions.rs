@@ -8,7 +8,6 @@ use crate::handles::{calls::Trampolined, classify, kinds};
 use crate::runtime::position::Position;
 use crate::runtime::scheduler::{self, Runtime};
 use crate::settings;
-use spindle_core::sched::CoroutineId;
 use spindle_zend::{Class, Frame, Function, Object, PhpStatic, Str, Value, engine, exception, sys};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,9 +52,8 @@ const WATCHED: &[(&str, Does)] = &[
 
 /// An open transaction.
 struct Open {
-    co: CoroutineId,
-    /// The number of the coroutine, in messages.
-    number: u64,
+    /// The number of its coroutine.
+    of: u64,
     begun: String,
     /// The connection says that it is open.
     is_known: bool,
@@ -123,14 +121,12 @@ pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
     if !is_open {
         open.remove(&key);
     } else {
-        let (co, number) = running(rt);
-        open.entry(key).or_insert_with(|| Open { co, number, begun: place_of(frame), is_known: asked == Some(true) });
+        open.entry(key).or_insert_with(|| Open {
+            of: rt.owner_id(),
+            begun: place_of(frame),
+            is_known: asked == Some(true),
+        });
     }
-}
-
-fn running(rt: &'static Runtime) -> (CoroutineId, u64) {
-    let co = rt.owner().co.get();
-    (co, rt.core.borrow().id(co))
 }
 
 /// Returns the key of the connection that a call uses.
@@ -148,19 +144,19 @@ fn place_of(frame: Frame) -> String {
 
 /// Warns if another coroutine has a transaction open on the connection. Returns `false` if an exception is in flight then.
 fn warn(rt: &'static Runtime, frame: Frame, key: usize) -> bool {
-    let (co, _) = running(rt);
+    let me = rt.owner_id();
     let place = place_of(frame);
     let (text, is_known) = {
         let mut state = STATE.borrow_mut();
         let Some(state) = state.as_mut() else { return true };
-        let Some(open) = state.open.get(&key).filter(|open| open.co != co) else { return true };
+        let Some(open) = state.open.get(&key).filter(|open| open.of != me) else { return true };
         if !state.told.insert((place, open.begun.clone())) {
             return true;
         }
         let text = format!(
             "A statement on a connection on which coroutine #{} has a transaction open, begun at {}: it becomes part of that. Use a \
              connection for each coroutine, as Async\\PooledPDO does",
-            open.number, open.begun
+            open.of, open.begun
         );
         (text, open.is_known)
     };

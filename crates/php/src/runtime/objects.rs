@@ -105,6 +105,12 @@ impl Runtime {
         }
     }
 
+    /// Returns the number of [`Runtime::owner`].
+    pub fn owner_id(&self) -> u64 {
+        let owner = self.owner().co.get();
+        self.core.borrow().id(owner)
+    }
+
     /// Has a coroutine act as the one that owns what the running code acquires, which waits for it.
     pub fn lets_act(&self, block: &Coroutine) {
         let owner = self.owner().co.get();
