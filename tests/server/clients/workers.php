@@ -203,6 +203,25 @@ $cases['serve: what an app does to its process ends one worker at most'] = funct
         same(0, $serve->end());
     }
 };
+$cases['serve: of too many that finish their requests the oldest is cut, and a line says so'] = function () {
+    $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker', '--grace', '60');
+    $waiting = [];
+    for ($i = 1; $i <= 5; $i++) {
+        $first = serving($serve);
+        $oldest ??= $first;
+        $waiting[] = begin($serve, '/wait');
+        $serve->signal(SIGHUP);
+        until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+        $i === 5 || same(false, str_contains($serve->errors(), 'finish their requests'));
+    }
+    until(fn() => str_contains($serve->errors(), "spindle: 5 processes finish their requests: the oldest, $oldest, cancels those that it still has\n"));
+    same('503', substr(stream_get_contents(array_shift($waiting)), -3));
+    touch(WORK . '/go');
+    same(array_fill(0, 4, 'waited 200'), array_map(stream_get_contents(...), $waiting));
+    same(1, substr_count($serve->errors(), 'finish their requests'));
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: reloads under load lose nothing'] = function () {
     $app = app('load.php', <<<'PHP'
         return function (Async\Http\Request $r) {

@@ -555,10 +555,20 @@ impl Master<'_> {
         }
         // The oldest ones come first.
         let most = MOST_LEAVING * self.plan.workers;
-        let leaving = self.workers.iter_mut().filter(|worker| worker.stage == Stage::Leaving);
-        let leaving: Vec<_> = leaving.collect();
-        let too_many = leaving.len().saturating_sub(most);
-        leaving.into_iter().take(too_many).filter(|worker| !worker.is_pressed).for_each(|worker| worker.is_due_by(now));
+        let is_leaving = |place: &usize| self.workers[*place].stage == Stage::Leaving;
+        let leaving: Vec<usize> = (0..self.workers.len()).filter(is_leaving).collect();
+        for place in leaving.iter().take(leaving.len().saturating_sub(most)) {
+            let worker = &mut self.workers[*place];
+            if !worker.is_pressed {
+                worker.is_due_by(now);
+                let text = format!(
+                    "spindle: {} processes finish their requests: the oldest, {}, cancels those that it still has",
+                    leaving.len(),
+                    worker.pid.as_raw_pid()
+                );
+                console::complain(text.as_bytes());
+            }
+        }
         for worker in self.workers.iter_mut().filter(|worker| worker.due.is_some_and(|due| due <= now)) {
             if worker.stage == Stage::Starting && !worker.is_told && !worker.is_pressed {
                 let seconds = (now - worker.began).as_secs();
