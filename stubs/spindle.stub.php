@@ -412,10 +412,10 @@ namespace Async {
         /** Removes the value from this scope, if there is one, and returns the scope. */
         public function unset(string|object $key): static {}
 
-        /** Returns the scope directly above this one; null if it is independent of all others. */
+        /** Returns the scope directly above this one, for that of a call such as `group()` the scope in which the call waits; null if it is independent of all others. */
         public function getParentScope(): ?Scope {}
 
-        /** @return Scope[] the scopes directly below this one */
+        /** @return Scope[] the scopes directly below this one, without those of calls such as `group()` */
         public function getChildScopes(): array {}
 
         /** @return Coroutine<mixed>[] its coroutines that have not ended, without those of scopes below it */
