@@ -379,6 +379,13 @@ function server(string $mode, string $application, int $seed): array
     return [$server, $pipes, $address];
 }
 
+/** Stops a server. @param resource $server @param array<int, resource> $pipes @return array{string, int} what it says at its end, and its status */
+function stop($server, array $pipes): array
+{
+    proc_terminate($server, SIGTERM);
+    return [trim(stream_get_contents($pipes[1])), proc_close($server)];
+}
+
 /** @return array{list<Visitor>, string} that have been answered in this mode, a group after the other, each all at once; and what the server says at its end */
 function inMode(string $mode, string $application, int $seed, int $rounds): array
 {
@@ -392,9 +399,7 @@ function inMode(string $mode, string $application, int $seed, int $rounds): arra
         $count += array_sum(array_map(static fn (Visitor $visitor) => count($visitor->answers), $all));
         $count >= 1000 && $memory[] = memory($pid);
     }
-    proc_terminate($server, SIGTERM);
-    $rest = trim(stream_get_contents($pipes[1]));
-    $status = proc_close($server);
+    [$rest, $status] = stop($server, $pipes);
     if ($rounds > 1) {
         $says = sprintf('%s MB after each round, of %d requests in all', implode(' ', array_map(static fn (int $kilobytes) => sprintf('%.1f', $kilobytes / 1024), $memory)), $count);
         echo "      $says\n";
@@ -494,9 +499,7 @@ function measure(string $application): void
     $before = processorTime($pid);
     ask([new Visitor(0, $pages(500))], $address, false);
     $time = (processorTime($pid) - $before) / 500;
-    proc_terminate($server, SIGTERM);
-    stream_get_contents($pipes[1]);
-    proc_close($server);
+    stop($server, $pipes);
     // Where a page waits once or more, for 100 ms each time: 64 visitors at once.
     putenv('WORKER_MODE_PAUSE=100000');
     [$server, $pipes, $address] = server('application', $application, 0);
@@ -504,9 +507,7 @@ function measure(string $application): void
     $since = hrtime(true);
     ask(array_map(static fn (int $n) => new Visitor($n, $pages(5)), range(0, 63)), $address, false);
     $waiting = 320 / ((hrtime(true) - $since) / 1e9);
-    proc_terminate($server, SIGTERM);
-    stream_get_contents($pipes[1]);
-    proc_close($server);
+    stop($server, $pipes);
     putenv('WORKER_MODE_PAUSE');
     printf("%s: memory %.1f MB by instances, %.1f MB by php-fpm (1/%.1f); %.2f ms a request, %.2f ms by php-fpm (%.2f); with 100 ms for each wait %.0f requests a second\n", $application,
         $of_server / 1024, $of_fpm / 1024, $of_fpm / $of_server, $time, $time_of_fpm, $time / $time_of_fpm, $waiting);
