@@ -124,7 +124,7 @@ impl Nursery {
         self.close(ended?)
     }
 
-    /// Waits until all its coroutines have ended, and cancels them if the call or that wait fails. Returns what was thrown.
+    /// Waits until all its coroutines have ended, and cancels them if the call or that wait fails. Returns the exception of that, if there is one.
     ///
     /// # Errors
     /// They may not have ended: the script exits, or waiting on would last for ever.
