@@ -1,6 +1,6 @@
 # Random coroutines at all kinds of I/O with real servers, random cancellations, random scheduling, random faults.
 #
-#   faults/run --chaos [--minutes M] [--seed S] [--seeds FILE]
+#   extensions/run --chaos [--minutes M] [--seed S] [--seeds FILE]
 #
 # First come the frozen seeds (tests/chaos/seeds), then rounds for M minutes (2), from a random seed or from S on. With
 # `--minutes 0 --seed S` it is that one round. Each round is a PHP process with a seed and a limit of time. A seed that
@@ -63,7 +63,7 @@ round() { # SEED
     echo "FAIL  seed $1: $([ "$status" = 137 ] && echo "killed after at most $limit s" || echo "status $status")"
     cat "$work/logs/peer" # has the peer died?
     head -n 12 "$work/err" | cut -c 1-400 | sed 's/^/          | /'
-    echo "          tests/faults/run --chaos --minutes 0 --seed $1"
+    echo "          tests/extensions/run --chaos --minutes 0 --seed $1"
 }
 
 passed=0 failed=0 faults_seen=0

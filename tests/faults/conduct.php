@@ -280,7 +280,7 @@ final class Play
     {
         $this->failed++;
         $this->say("FAIL  $what");
-        $this->say("          tests/faults/run --plan '$run->scene:$run->plan' --seed $run->seed" . ($run->stock ? '   (stock)' : ''));
+        $this->say("          tests/extensions/run --faults --plan '$run->scene:$run->plan' --seed $run->seed" . ($run->stock ? '   (stock)' : ''));
         foreach (array_slice(array_filter(explode("\n", $run->output)), 0, 6) as $line) {
             $this->say('          | ' . substr($line, 0, 200));
         }

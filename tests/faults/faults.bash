@@ -1,12 +1,15 @@
 # Makes libc calls fail under scenes of plain PHP with real servers, with Spindle and, for comparison, on stock PHP.
 #
-#   run [--all] [--only GLOB]... [--seed N] [--jobs N] [--log FILE]
-#   run --plan 'SCENE:CALL:NUMBER=FAULT' [--seed N]     one scene with one plan (see crates/faults), all that comes of it
+#   run --faults [--all] [--only GLOB]... [--seed N] [--jobs N] [--log FILE]
+#   run --faults --plan 'SCENE:CALL:NUMBER=FAULT' [--seed N]
+#                       one scene with one plan (see crates/faults), all that comes of it
 #
 # Without --all it plays the storms and a few of the calls in turn. --only takes a glob on the name of a scene.
 # PHP names another php, SPINDLE_EXTENSION and SPINDLE_FAULTS_MODULE other modules. The last line is
 # "N passed, N failed, N skipped"; the exit status is 0 only when nothing failed.
 : "${root:?a part of a runner, which sources it}"
+
+here=$root/tests/faults
 
 case ${1-} in -h | --help) usage; exit 0 ;; esac
 find_php

@@ -221,7 +221,7 @@ fn mention(code: &str) -> Option<Mention> {
         let suite = rest.split(' ').find(|word| !word.starts_with("--"))?;
         return suite.starts_with(|c: char| c.is_ascii_lowercase()).then(|| Mention::Target(format!("test-{suite}")));
     }
-    // A command is its first word, if that is a path: `tests/faults/run --chaos`.
+    // A command is its first word, if that is a path: `tests/extensions/run --chaos`.
     let first = code.split(' ').next()?;
     let is_path = first.chars().all(|c| is_word(c) || "./-".contains(c)) && !first.starts_with('/');
     // `cases/NAME.php` stands for many.
@@ -250,7 +250,7 @@ mod tests {
         let path = |text: &str| Some(Mention::Path(text.to_owned()));
         assert_eq!(mention("hooks/net/recv.rs"), path("hooks/net/recv.rs"));
         assert_eq!(mention("recv.rs"), path("recv.rs"));
-        assert_eq!(mention("tests/faults/run --chaos"), path("tests/faults/run"));
+        assert_eq!(mention("tests/extensions/run --chaos"), path("tests/extensions/run"));
         assert_eq!(mention("cargo xtask test --nightly faults"), Some(Mention::Target("test-faults".to_owned())));
         assert_eq!(mention("cargo xtask test NAME -- OPTION..."), None);
         assert_eq!(mention("Core::park"), Some(Mention::Name("Core::park".to_owned())));

@@ -137,7 +137,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "faults",
         tells: "failing libc calls under PHP with real servers, compared with stock PHP",
-        run: "tests/faults/run \"$@\"",
+        run: "tests/extensions/run --faults \"$@\"",
         nightly: Some("--all"),
         needs: &["make build", "make build-faults"],
         cases: "ls tests/faults/scenes",
@@ -146,7 +146,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "chaos",
         tells: "random coroutines, cancellations, scheduling and faults, by seed",
-        run: "tests/faults/run --chaos --seed $SEED \"$@\"",
+        run: "tests/extensions/run --chaos --seed $SEED \"$@\"",
         nightly: Some("--minutes 30"),
         needs: &["make build", "make build-faults"],
         cases: "sed '/^#/d; /^$/d' tests/chaos/seeds",
@@ -289,8 +289,8 @@ pub const SUITES: &[Suite] = &[
         name: "examples",
         tells: "the programs of examples/: the supervisor with 1,000 clients, the pool of PDO, the API, the upload, the proxy",
         run: "[ \"$(ulimit -n)\" -ge 1100 ] || ulimit -n 1100
-            tests/examples/run \"$@\"",
-        cases: "tests/examples/run --list",
+            tests/docs/run --examples \"$@\"",
+        cases: "tests/docs/run --examples --list",
         ..DAILY
     },
     // --- by night, or by hand: hours, root, or other machines ---

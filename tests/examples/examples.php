@@ -1,9 +1,8 @@
-#!/usr/bin/env php
 <?php
 /*
  * The programs of examples/, under load and with real clients. examples/demo.php is the suite `demo`.
  *
- *   run [--ext build/spindle.so] [--only GLOB] [--list]
+ *   tests/docs/run --examples [--ext build/spindle.so] [--only GLOB] [--list]
  *
  * The PostgreSQL is one that this starts, or that of SPINDLE_PG_DSN. The last line is "N passed, N failed, N skipped".
  */
@@ -12,11 +11,8 @@ declare(strict_types=1);
 
 namespace Examples;
 
-require dirname(__DIR__) . '/runner.php';
-
-$options = \Runner\options([]);
+$options = \Runner\options(['examples']);
 define('EXTENSION', \Runner\extension($options['ext'] ?? null));
-define('ROOT', dirname(__DIR__, 2));
 define('WORK', \Runner\work('examples'));
 foreach (['curl', 'chromium'] as $program) {
     trim((string) shell_exec("command -v $program")) !== '' || \Runner\fail("there is no $program; 'scripts/setup test' installs it");
