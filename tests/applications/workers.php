@@ -16,7 +16,8 @@
  *
  * With --measure nothing is compared: it prints what 16 instances take beside 16 processes of php-fpm, of memory and of processor time.
  *
- * Laravel, with a database, a queue and users in PostgreSQL, is served by packages/laravel in application mode.
+ * Laravel, with a database, a queue and users in PostgreSQL, is served by packages/laravel in application mode; and by two workers of
+ * `spindle serve`, while requests of others end with fatal errors, each of which ends a worker.
  *
  * The frameworks are the distribution's packages, unpacked (fetch) and not installed. The last line is
  * "workers: N passed, N failed, N skipped".
@@ -386,6 +387,38 @@ function stop($server, array $pipes): array
     return [trim(stream_get_contents($pipes[1])), proc_close($server)];
 }
 
+/** @return array{list<Visitor>, string} that have been answered by two workers of `spindle serve`, while requests of others have fatal errors; and what is wrong */
+function whileOthersDie(string $application, int $rounds): array
+{
+    $command = [dirname(EXTENSION) . '/spindle', 'serve', ROOT . "/packages/$application/serve.php", '--mode', 'application', '--instances', '16', '--workers', '2',
+        '--listen', '127.0.0.1:0', '--log', 'off', '--php', PHP_BINARY, '--extension', EXTENSION];
+    foreach (settings($application) as $key => $value) {
+        array_push($command, '-d', is_int($key) ? $value : "$key=$value");
+    }
+    $server = new Program($command, WORK . "/$application", []);
+    \Sapi\until("it serves: {$server->said()}", static fn () => preg_match('~at http://(\S+)/~', $server->said()) || !$server->isRunning());
+    preg_match('~at http://(\S+)/~', $server->said(), $found) || \Runner\fail("the server does not start: {$server->said()}");
+    $every = $wrong = [];
+    $count = 0;
+    for ($round = 0; $round < $rounds; $round++) {
+        $all = visitors($application);
+        $dies = new Visitor(VISITORS, (static function (): \Generator {
+            for ($n = 0; $n < 10; $n++) {
+                yield new Request("/ends/memory?n=$n");
+            }
+        })());
+        ask([...$all, $dies], $found[1], false);
+        array_push($every, ...$all);
+        foreach ($dies->answers as $answer) {
+            $answer->status === 500 ? $count++ : $wrong[] = "A request with a fatal error is answered $answer";
+        }
+    }
+    $server->signal(SIGTERM);
+    $status = $server->status();
+    $status === 0 && $count === 10 * $rounds || $wrong[] = "status $status, $count fatal errors\n{$server->said()}";
+    return [$every, implode("\n", $wrong)];
+}
+
 /** @return array{list<Visitor>, string} that have been answered in this mode, a group after the other, each all at once; and what the server says at its end */
 function inMode(string $mode, string $application, int $seed, int $rounds): array
 {
@@ -550,11 +583,12 @@ foreach ($applications as $name => $packages) {
     $runs = [];
     foreach (explode(' ', $options['seeds'] ?? '0 1 2') as $seed) {
         // Laravel keeps its application in static properties. It and Symfony are served in application mode by their packages.
-        $modes = ['laravel' => ['application'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? (str_starts_with($name, 'psr15_') ? ['application'] : ['worker', 'application']);
+        $modes = ['laravel' => ['application', 'replaced'], 'symfony' => ['worker'], 'symfony_runtime' => ['application']][$name] ?? (str_starts_with($name, 'psr15_') ? ['application'] : ['worker', 'application']);
         array_push($runs, ...array_map(static fn (string $mode) => [$mode, (int) $seed], $modes));
     }
     foreach ($runs as [$mode, $seed]) {
-        [$found, $rest] = inMode($mode, $name, $seed, (int) ($options['rounds'] ?? 1));
+        $rounds = (int) ($options['rounds'] ?? 1);
+        [$found, $rest] = $mode === 'replaced' ? whileOthersDie($name, $rounds) : inMode($mode, $name, $seed, $rounds);
         $differ = [];
         foreach ($found as $n => $asked) {
             $visitor = $expected[$n % VISITORS];
@@ -566,9 +600,10 @@ foreach ($applications as $name => $packages) {
             }
         }
         $at_once = preg_match('/^(\d+) at once, 0 left$/', $rest, $most) ? (int) $most[1] : 0;
-        if ($differ === [] && $at_once >= ($mode === 'application' ? 12 : VISITORS / 2)) {
+        if ($differ === [] && ($mode === 'replaced' ? $rest === '' : $at_once >= ($mode === 'application' ? 12 : VISITORS / 2))) {
             $passed++;
-            echo "ok    $name, $mode mode, order $seed: ", array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found)), " answers, $at_once at once\n";
+            $answers = array_sum(array_map(static fn (Visitor $v) => count($v->answers), $found));
+            echo $mode === 'replaced' ? "ok    $name, while workers die: $answers answers\n" : "ok    $name, $mode mode, order $seed: $answers answers, $at_once at once\n";
         } else {
             $failed++;
             echo "FAIL  $name, $mode mode, order $seed: ", count($differ), " paths are answered differently; $rest\n", implode("\n", $differ), "\n",
