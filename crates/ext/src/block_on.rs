@@ -15,6 +15,7 @@
 use crate::api::{Cancelled, Why, begin_wait, can_park, park, sleep, wake};
 use std::ffi::CStr;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -53,7 +54,11 @@ impl Wake for Signal {
 /// The coroutine is cancelled. The future has been dropped.
 pub fn block_on<F: Future>(future: F) -> Result<F::Output, Cancelled> {
     // On the heap: the stack of a coroutine that is never resumed is used again, without a destructor.
-    let mut future = Box::pin(future);
+    poll_to_end(Box::pin(future).as_mut())
+}
+
+/// Polls a future, which is on the heap, until it is ready.
+pub fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, Cancelled> {
     let signal =
         Arc::new(Signal { woken: AtomicBool::new(false), ticket: AtomicU64::new(0), thread: thread::current() });
     let waker = Waker::from(Arc::clone(&signal));

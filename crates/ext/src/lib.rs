@@ -20,8 +20,8 @@
 //!
 //! # Stacks that are abandoned
 //! A coroutine that is suspended when the script exits, or dies of a fatal error, is never resumed, and no destructor of its local
-//! variables runs. The futures of [`block_on`] are on the heap, so they leak and nothing worse. Do not wait while something on the
-//! stack must be dropped for memory safety, as with scoped threads.
+//! variables runs. The futures of [`block_on`] are on the heap, so they leak and nothing worse; those of [`spawn`] are dropped when the
+//! request ends. Do not wait while something on the stack must be dropped for memory safety, as with scoped threads.
 //!
 //! # Panics
 //! A panic must not leave a function that C code calls: it aborts the process there.
@@ -31,6 +31,7 @@
 
 mod api;
 mod block_on;
+mod coroutine;
 mod table;
 #[cfg(feature = "tokio")]
 pub mod tokio;
@@ -40,3 +41,4 @@ pub use api::{
     wait_fd, wake, without_switch,
 };
 pub use block_on::block_on;
+pub use coroutine::spawn;

@@ -67,6 +67,14 @@ $cases['http: blocks without Spindle, and before the first spawn'] = static func
     $get($code, [EXTENSION, http()], "waited /0\nException Exception Exception ");
 };
 
+$cases['http: awaitables'] = static function () use ($get): void {
+    $code = 'try { $first = Http::start("$url/1"); $second = Http::start("$url/404"); $third = Http::start("$url/60000"); echo await($first), "\n"; await($second); }
+        catch (Throwable $e) { echo get_class($e), " ", strtr($e->getMessage(), [$url => ""]), "\n"; }
+        if (isset($third)) { $third->cancel(); try { await($third); } catch (Async\CancellationException) { echo "cancelled"; } }';
+    $get($code, [EXTENSION, http()], "waited /1\nException /404: 404 Not Found\ncancelled");
+    $get($code, [http()], "Error Acme\\Http::start() needs Spindle: use get()\n");
+};
+
 $cases['http: 1,000 requests at once'] = static function () use ($get): void {
     // Each descriptor is there twice: in this process and in the server.
     $get('$all = array_map(fn ($i) => spawn(fn () => Http::get("$url/1$i")), range(0, 9)); $most = 0;
@@ -113,6 +121,43 @@ foreach (['' => '', 'in the main coroutine, ' => 'spawn(fn () => 1); ', 'in a co
     $futures("{$where}a job", $run('futures_run("job")'), 'ready, 1 dropped');
     $futures("{$where}a sleep", $run('futures_run("sleep", 2)'), 'ready, 0 dropped');
 }
+
+$futures('spawned, and awaited with others', <<<'PHP'
+    $all = array_map(futures_spawn(...), ['ready', 'woken', 'task']);
+    $all[] = spawn(fn () => 'of PHP');
+    echo implode(', ', Async\awaitAll($all)), ', ', futures_dropped(), " dropped\n";
+    try { await(futures_spawn('ready', true)); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+    var_dump(futures_spawn('unknown'));
+    PHP, "ready, ready, ready, of PHP, 5 dropped\nthe result is wrong\nNULL");
+
+$futures('spawned, and cancelled before and while it waits: dropped once', <<<'PHP'
+    $before = futures_spawn('never');
+    $before->cancel();
+    $while = futures_spawn('never');
+    while (($while->getAwaitingInfo()['call'] ?? '') !== 'block_on') { delay(1); }
+    $while->cancel();
+    foreach ([$before, $while] as $c) {
+        try { echo await($c); } catch (Async\CancellationException $e) { }
+    }
+    unset($before, $while, $c);
+    echo futures_dropped(), "\n";
+    PHP, '4');
+
+$cases['futures: spawned, and dropped at the end of a request that exits'] = static function (): void {
+    file_put_contents(WORK . '/exits.php', <<<'PHP'
+        <?php
+        echo futures_dropped();
+        $waits = futures_spawn('never');
+        $never_begins = futures_spawn('never');
+        while (($waits->getAwaitingInfo()['call'] ?? '') !== 'block_on') { Async\delay(1); }
+        exit;
+        PHP);
+    $fpm = new \Sapi\Fpm(fpm(), WORK, ['extension=' . EXTENSION, 'extension=' . futures()]);
+    $connection = $fpm->connect();
+    foreach (['0', '4', '8'] as $dropped) {
+        same($dropped, $connection->get(WORK . '/exits.php')?->body, 'dropped before');
+    }
+};
 
 $futures('one that wakes itself lets others run', <<<'PHP'
     $turns = 0;

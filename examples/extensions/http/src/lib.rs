@@ -1,4 +1,5 @@
-//! Acme\Http, an HTTP client in Rust for PHP: `Acme\Http::get('http://…')`.
+//! Acme\Http, an HTTP client in Rust for PHP: `Acme\Http::get('http://…')` returns the body, and `Acme\Http::start('http://…')` a
+//! coroutine that will, with Spindle.
 //!
 //! hyper and tokio do the work, on a thread of their own. Without Spindle a call blocks the process, as such extensions do. With
 //! Spindle it suspends the coroutine that has made it, and a thousand requests are under way at once.
@@ -7,7 +8,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper::{Request, Uri, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
-use spindle_ext::{Cancelled, Holds, block_on, declare, tokio as runtime};
+use spindle_ext::{Cancelled, Holds, block_on, declare, spawn, tokio as runtime};
 use std::ffi::{c_int, c_void};
 use std::slice;
 use tokio::net::TcpStream;
@@ -37,6 +38,9 @@ fn fetch(url: String) -> Result<Result<Bytes, Error>, Cancelled> {
     Ok(block_on(runtime::spawn(get(url)))?.unwrap_or_else(|task| Err(task.into())))
 }
 
+/// What the module in C does with a text.
+type Use = unsafe extern "C" fn(*mut c_void, *const u8, usize);
+
 const GOT: c_int = 0;
 const FAILED: c_int = 1;
 const CANCELLED: c_int = 2;
@@ -46,12 +50,7 @@ const CANCELLED: c_int = 2;
 /// # Safety
 /// `url` has this length; `give` stores a text in `result`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn acme_http_get(
-    url: *const u8,
-    length: usize,
-    give: unsafe extern "C" fn(*mut c_void, *const u8, usize),
-    result: *mut c_void,
-) -> c_int {
+unsafe extern "C" fn acme_http_get(url: *const u8, length: usize, give: Use, result: *mut c_void) -> c_int {
     // SAFETY: the caller's promise.
     let url = String::from_utf8_lossy(unsafe { slice::from_raw_parts(url, length) }).into_owned();
     let (status, text) = match fetch(url) {
@@ -62,6 +61,25 @@ unsafe extern "C" fn acme_http_get(
     // SAFETY: the caller's promise.
     unsafe { give(result, text.as_ptr(), text.len()) };
     status
+}
+
+/// What `Acme\Http::start()` calls: a coroutine, or null. The request is under way when this returns.
+///
+/// # Safety
+/// `url` has this length; `give` stores a text in `result`, and `fail` throws it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acme_http_start(url: *const u8, length: usize, give: Use, fail: Use) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let url = String::from_utf8_lossy(unsafe { slice::from_raw_parts(url, length) }).into_owned();
+    let coroutine = spawn(runtime::spawn(get(url)), move |ended, result| {
+        let (with, text) = match ended.unwrap_or_else(|task| Err(task.into())) {
+            Ok(body) => (give, body),
+            Err(error) => (fail, error.to_string().into()),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { with(result, text.as_ptr(), text.len()) }
+    });
+    coroutine.map_or(std::ptr::null_mut(), std::ptr::NonNull::as_ptr)
 }
 
 /// The module starts.

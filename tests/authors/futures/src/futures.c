@@ -1,7 +1,10 @@
-/* futures_run(string $kind, int $count = 1): string, and futures_dropped(): int; what they do is in lib.rs. */
+/* futures_run(string $kind, int $count = 1): string, futures_spawn(string $kind, bool $fails = false): Coroutine, and
+ * futures_dropped(): int; what they do is in lib.rs. */
 #include "php.h"
+#include "zend_exceptions.h"
 
 extern int authors_run(const char *kind, size_t length, int64_t count);
+extern zend_object *authors_spawn(const char *kind, size_t length, void (*give)(zval *));
 extern int64_t authors_dropped(void);
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_any, 0, 0, 0)
@@ -28,6 +31,32 @@ static PHP_FUNCTION(futures_run)
     RETURN_STR(text);
 }
 
+static void give(zval *result)
+{
+    ZVAL_STRING(result, "ready");
+}
+
+static void fail(zval *result)
+{
+    zend_throw_exception(NULL, "the result is wrong", 0);
+}
+
+static PHP_FUNCTION(futures_spawn)
+{
+    char *kind;
+    size_t length;
+    bool fails = false;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_STRING(kind, length)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(fails)
+    ZEND_PARSE_PARAMETERS_END();
+    zend_object *coroutine = authors_spawn(kind, length, fails ? fail : give);
+    if (coroutine != NULL) {
+        RETURN_OBJ(coroutine);
+    }
+}
+
 static PHP_FUNCTION(futures_dropped)
 {
     RETURN_LONG((zend_long) authors_dropped());
@@ -35,6 +64,7 @@ static PHP_FUNCTION(futures_dropped)
 
 static const zend_function_entry functions[] = {
     PHP_FE(futures_run, arginfo_any)
+    PHP_FE(futures_spawn, arginfo_any)
     PHP_FE(futures_dropped, arginfo_any)
     PHP_FE_END
 };

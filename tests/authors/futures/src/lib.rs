@@ -1,6 +1,6 @@
 //! Futures that are ready, are woken in all ways, or never, and count how often they are dropped.
 
-use spindle_ext::{block_on, job, sleep, tokio as runtime};
+use spindle_ext::{block_on, job, sleep, spawn, tokio as runtime};
 use std::ffi::{c_int, c_void};
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
@@ -83,6 +83,32 @@ unsafe extern "C" fn authors_run(kind: *const u8, length: usize, count: i64) -> 
         _ => return 2,
     };
     c_int::from(result.is_err())
+}
+
+/// Spawns a coroutine for a future of this kind. It gives the text "ready". Returns null where there is none.
+///
+/// # Safety
+/// `kind` has this length.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn authors_spawn(kind: *const u8, length: usize, give: extern "C" fn(*mut c_void)) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let kind = unsafe { slice::from_raw_parts(kind, length) };
+    let counted = Counted; // by what gives the result, too
+    let give = move |(), result: *mut c_void| {
+        let _counted = counted;
+        give(result);
+    };
+    let coroutine = match kind {
+        b"ready" => spawn(ready(()), give),
+        b"woken" => spawn(Woken { left: 100, by_itself: false, _counted: Counted }, give),
+        b"never" => spawn(never(Counted), give),
+        b"task" => {
+            let task = runtime::spawn(naps(Counted));
+            spawn(async { drop(task.await) }, give)
+        }
+        _ => None,
+    };
+    coroutine.map_or(std::ptr::null_mut(), std::ptr::NonNull::as_ptr)
 }
 
 #[inline(never)]
