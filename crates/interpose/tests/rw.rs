@@ -328,6 +328,42 @@ fn synchronous_writes_go_to_a_worker() {
 }
 
 #[test]
+fn mapped_files_are_written_back_by_a_worker() {
+    let test = Test::new();
+    // SAFETY: no pointers.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let scratch = Scratch::new("mapped", &vec![b'.'; 2 * page]);
+    let fd = scratch.open(libc::O_RDWR);
+    let shared = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the file is as long as the mapping, which is used until it is unmapped.
+    unsafe {
+        let memory = libc::mmap(std::ptr::null_mut(), 2 * page, shared, libc::MAP_SHARED, fd.as_raw_fd(), 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        memory.cast::<u8>().write(b'!');
+        let before = test.parks();
+        for flags in [libc::MS_ASYNC, libc::MS_INVALIDATE, 0] {
+            assert_eq!(outcome(file::msync(memory, page, flags)), outcome(libc::msync(memory, page, flags)));
+        }
+        assert_eq!(test.parks(), before, "nothing is written");
+        spindle_interpose::host::set_errno(libc::ENOTTY);
+        assert_eq!(file::msync(memory, page, libc::MS_SYNC | libc::MS_INVALIDATE), 0);
+        assert_eq!(spindle_interpose::host::errno(), libc::ENOTTY, "as it was");
+        assert_eq!((test.parks(), test.last_park().call, test.last_park().fd), (before + 1, "msync", -1));
+        assert_eq!(outcome(file::msync(memory.byte_add(1), page, libc::MS_SYNC)), (-1, libc::EINVAL));
+        let both = libc::MS_SYNC | libc::MS_ASYNC;
+        assert_eq!(outcome(file::msync(memory, page, both)), (-1, libc::EINVAL));
+        // A page that is gone, as another coroutine may have unmapped it.
+        assert_eq!(libc::munmap(memory.byte_add(page), page), 0);
+        assert_eq!(outcome(file::msync(memory, 2 * page, libc::MS_SYNC)), (-1, libc::ENOMEM));
+        assert_eq!(test.parks(), before + 4);
+        assert_eq!(test.outside(|| file::msync(memory, page, libc::MS_SYNC)), 0);
+        assert_eq!(test.parks(), before + 4);
+        libc::munmap(memory, page);
+    }
+    assert_eq!(std::fs::read(&scratch.0).expect("the file")[..2], *b"!.");
+}
+
+#[test]
 fn memory_file_systems_are_read_in_place() {
     let test = Test::new();
     let read_all = |path: &str| {

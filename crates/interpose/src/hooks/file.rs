@@ -13,7 +13,7 @@ pub use copy::copy_file_range;
 pub use open::{creat, open, openat, set_open_on_workers};
 #[cfg(target_env = "gnu")]
 pub use open::{open_2, openat_2};
-pub use sync::{fdatasync, fsync};
+pub use sync::{fdatasync, fsync, msync};
 
 /// The family's functions.
 pub fn hooked_calls() -> Vec<HookedCall> {
@@ -43,6 +43,7 @@ pub fn hooked_calls() -> Vec<HookedCall> {
         c"__openat64_2" => openat_2, OPEN;
         c"fsync" => fsync, FSYNC;
         c"fdatasync" => fdatasync, FSYNC;
+        c"msync" => msync, FSYNC;
         c"copy_file_range" => copy_file_range, Behavior { wait: WaitKind::Worker, summary: "files in the thread pool, the rest in place", on_cancel: on_cancel::NONE };
     ]
 }
