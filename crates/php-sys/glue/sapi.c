@@ -210,22 +210,11 @@ struct zlib_globals {
 };
 static int *compression_coding;
 
-/* Returns the place of a superglobal's value, which becomes null if there is none. */
-static zval *superglobal(int which)
+static zend_never_inline zval *find_superglobal(int which)
 {
 	HashTable *table = &EG(symbol_table);
-	uint32_t place = places[which];
-	zval *value;
+	zval *value = zend_hash_find_known_hash(table, names[which]);
 
-	if (EXPECTED(place < table->nNumUsed)) {
-		Bucket *bucket = table->arData + place;
-		if (EXPECTED((bucket->key == names[which] || (bucket->h == ZSTR_H(names[which]) && bucket->key
-				&& zend_string_equals(bucket->key, names[which]))) && Z_TYPE(bucket->val) != IS_UNDEF)) {
-			value = &bucket->val;
-			goto found;
-		}
-	}
-	value = zend_hash_find_known_hash(table, names[which]);
 	if (!value) {
 		zval null;
 
@@ -233,8 +222,23 @@ static zval *superglobal(int which)
 		value = zend_hash_add_new(table, names[which], &null);
 	}
 	places[which] = (Bucket *) value - table->arData;
-found:
 	return UNEXPECTED(Z_TYPE_P(value) == IS_INDIRECT) ? Z_INDIRECT_P(value) : value;
+}
+
+/* Returns the place of a superglobal's value, which becomes null if there is none. Each switch between requests asks for all of them. */
+static zend_always_inline zval *superglobal(int which)
+{
+	uint32_t place = places[which];
+
+	if (EXPECTED(place < EG(symbol_table).nNumUsed)) {
+		Bucket *bucket = EG(symbol_table).arData + place;
+		uint8_t type = Z_TYPE(bucket->val);
+
+		if (EXPECTED(bucket->key == names[which] && type != IS_UNDEF && type != IS_INDIRECT)) {
+			return &bucket->val;
+		}
+	}
+	return find_superglobal(which);
 }
 
 /* Returns true for a variable that is in the environment of a CGI program. */
