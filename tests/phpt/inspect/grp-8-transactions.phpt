@@ -42,6 +42,8 @@ transact(fn() => $db->beginTransaction(), fn() => $db->commit(), fn() => $db->ex
 transact(fn() => $db->beginTransaction(), fn() => $db->rollBack(), fn() => $insert->execute([2]));
 transact(fn() => $db->exec('BEGIN'), fn() => $db->exec('COMMIT'), fn() => $db->query('SELECT 1'));
 transact(fn() => $db->query('-- first' . "\n" . '/* so */ begin'), fn() => $db->exec('end'), fn() => $db->query('SELECT 1'));
+[$begin, $end] = [$db->prepare('BEGIN'), $db->prepare('ROLLBACK')];
+transact(fn() => $begin->execute(), fn() => $end->execute(), fn() => $db->query('SELECT 1'));
 echo "none from here\n";
 transact(fn() => $db->exec('BEGIN; INSERT INTO t VALUES (7); COMMIT'), fn() => null, fn() => $db->query('SELECT 1'));
 $db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
@@ -86,6 +88,7 @@ try {
 35: A statement on a connection on which coroutine #N has a transaction open, begun at line 35: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 36: A statement on a connection on which coroutine #N has a transaction open, begun at line 36: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 37: A statement on a connection on which coroutine #N has a transaction open, begun at line 37: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+39: A statement on a connection on which coroutine #N has a transaction open, begun at line 39: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 none from here
 an error handler may throw
 A statement on a connection on which corou, 0

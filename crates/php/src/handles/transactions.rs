@@ -107,8 +107,7 @@ pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
         return; // it has failed
     }
     let asked = is_in_transaction(frame);
-    let said =
-        (does == Does::Executes).then(|| frame.arguments().iter().find_map(Value::as_str).and_then(says)).flatten();
+    let said = (does == Does::Executes).then(|| said_by(frame)).flatten();
     let is_open = match (does, said) {
         (Does::Begins, _) => asked.unwrap_or(true),
         (Does::Ends, _) => asked.unwrap_or(false),
@@ -179,6 +178,14 @@ fn is_in_transaction(frame: Frame) -> Option<bool> {
         drop(exception::take());
     });
     Some(result.is_truthy())
+}
+
+/// What the statements say that a call executes: in its arguments, or prepared by PDO before.
+fn said_by(frame: Frame) -> Option<bool> {
+    if let Some(class) = frame.function()?.class().filter(|class| class.name().as_bytes() == b"PDOStatement") {
+        return frame.this()?.read_property(class, c"queryString").as_str().and_then(says);
+    }
+    frame.arguments().iter().find_map(Value::as_str).and_then(says)
 }
 
 /// Returns `true` if statements leave a transaction open that they begin, `false` if they end it, and `None` for others.
