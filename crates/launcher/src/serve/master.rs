@@ -5,17 +5,20 @@
 //! get ready, the new generation is told to stop instead. Of a generation that is not yet known to boot, one worker begins alone: what
 //! is wrong is said once.
 
+mod due;
+mod ends;
+mod reload;
+mod worn;
+
 use super::admin::{Admin, Answer, Question};
 use super::board::Board;
 use super::limits::{INTERVAL, Limits};
-use super::process;
 use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
 use super::worker::{BEYOND, Stage, Worker};
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,9 +26,8 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
@@ -234,28 +236,6 @@ impl Master<'_> {
         Ok(())
     }
 
-    /// Goes on after one that did not get as far as to serve.
-    fn failed(&mut self, generation: u32, how: &str) {
-        self.does_boot = false;
-        let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
-        let goes_on = self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving);
-        if self.next == Some(generation) && goes_on {
-            let outcome = format!("spindle: the new PHP {how}: the old one goes on");
-            console::complain(outcome.as_bytes());
-            self.admin.reloaded(409, &outcome);
-            self.history.failed_reloads += 1;
-            self.next = None;
-            let (kept, now) = (self.generation, Instant::now());
-            self.finish(|worker| worker.generation != kept, now);
-            return;
-        }
-        let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
-        self.failures = (self.failures + 1).min(16);
-        let seconds = pause.as_secs_f32();
-        console::complain(format!("spindle: PHP {how}: starting it again in {seconds} seconds").as_bytes());
-        self.not_before = Instant::now() + pause;
-    }
-
     /// Tells some to finish their requests, to accept no more, and that another one has their place.
     fn finish(&mut self, which: impl Fn(&Worker) -> bool, now: Instant) {
         let some = self.workers.iter_mut().filter(|worker| worker.stage != Stage::Leaving && !worker.is_told);
@@ -314,21 +294,6 @@ impl Master<'_> {
         self.sockets = None;
         let now = Instant::now();
         self.workers.iter_mut().for_each(|worker| worker.finish(now, self.plan.grace));
-    }
-
-    /// Begins a generation that takes over.
-    fn reload(&mut self) {
-        if self.stopping.is_some() {
-            return;
-        }
-        console::complain(b"spindle: starting PHP anew; requests that run are answered by the old one");
-        let now = Instant::now();
-        self.newest += 1;
-        self.next = Some(self.newest);
-        self.does_boot = false;
-        self.not_before = now;
-        // They have read older code, and may never get ready with that. The next ones begin when they have ended.
-        self.finish(|worker| worker.stage == Stage::Starting, now);
     }
 
     /// Takes what one says.
@@ -399,120 +364,6 @@ impl Master<'_> {
         if self.plan.workers == 1 { "PHP".to_owned() } else { format!("worker {}", worker.number) }
     }
 
-    /// Checks which processes have ended.
-    fn reap(&mut self) {
-        while let Some((pid, status)) = process::reap() {
-            if let Some(place) = self.workers.iter().position(|worker| worker.pid == pid) {
-                self.listen(place); // to its last words
-                let worker = self.workers.remove(place);
-                if let Some(place) = worker.place {
-                    self.history.gone.add(&self.board.read(place));
-                    self.board.free(place);
-                }
-                self.ended(&worker, status);
-            }
-        }
-    }
-
-    fn ended(&mut self, worker: &Worker, status: ExitStatus) {
-        if let Some(so_far) = self.stopping {
-            // One that has not begun to serve was ended by a signal.
-            let is_made_to_end = worker.is_pressed || self.at_once.is_some();
-            let is_fine = match worker.stage {
-                Stage::Starting => status.success() || !worker.is_pressed,
-                Stage::Serving => status.success(),
-                // That an error has ended it was said before.
-                Stage::Leaving => status.success() || !is_made_to_end,
-            };
-            let is_expected = is_fine || matches!(status.code(), Some(CHANGED | DIED));
-            self.stopping = Some(if is_expected && so_far == Status::Fine { Status::Fine } else { Status::Failed });
-            return;
-        }
-        let how = match (status.code(), status.signal()) {
-            (Some(code), _) => format!("ended with status {code}"),
-            (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),
-        };
-        match (worker.stage, status.code()) {
-            (Stage::Leaving, _) | (_, Some(CHANGED)) => {}
-            (_, Some(DIED)) => self.rest(worker.began + DEVELOPMENT_REST),
-            (Stage::Starting, _) if worker.is_told => {} // another one begins
-            (Stage::Starting, code) if self.is_hopeless(worker) => {
-                if code.is_none() {
-                    console::complain(format!("spindle: PHP {how} before it could serve").as_bytes());
-                }
-                self.stopping = Some(Status::Failed);
-            }
-            (Stage::Starting, _) => self.failed(worker.generation, &format!("{how} before it could serve")),
-            (Stage::Serving, _) => {
-                self.history.ended("ended");
-                self.rest(worker.began + if self.plan.is_dev { DEVELOPMENT_REST } else { REST });
-                console::complain(format!("spindle: {} {how}: starting it again", self.name(worker)).as_bytes());
-            }
-        }
-    }
-
-    /// Returns `true` if there is no reason to try again, after one has ended before it could serve.
-    fn is_hopeless(&self, worker: &Worker) -> bool {
-        self.plan.is_dev || !self.has_served && (worker.is_refused || self.failures + 1 >= self.plan.attempts)
-    }
-
-    /// Looks which workers have served for long enough, and which stand still.
-    fn look(&mut self) {
-        let now = Instant::now();
-        if self.stopping.is_some() || self.look_at.is_none_or(|at| now < at) {
-            return;
-        }
-        self.look_at = Some(now + INTERVAL);
-        let limits = self.plan.limits;
-        let most = (self.plan.workers / 4).max(1);
-        let mut worn = self.workers.iter().filter(|worker| worker.is_worn && worker.stage == Stage::Serving).count();
-        for place in 0..self.workers.len() {
-            let worker = &mut self.workers[place];
-            if worker.stage != Stage::Serving || worker.is_told {
-                continue;
-            }
-            if let Some(limit) = limits.stuck {
-                if let Some(since) = worker.asked.filter(|asked| now >= *asked + limit) {
-                    let seconds = (now - since).as_secs();
-                    worker.asked = None;
-                    worker.stage = Stage::Leaving;
-                    worker.is_due_by(now); // it is made to say where it is
-                    let which = self.name(&self.workers[place]);
-                    let text = format!(
-                        "spindle: {which} has stood still for {seconds} seconds: it is ended, and another one started"
-                    );
-                    console::complain(text.as_bytes());
-                    self.history.ended("stuck");
-                    continue;
-                }
-                worker.ask(now);
-            }
-            if worn >= most || worker.is_worn || self.next.is_some() {
-                continue;
-            }
-            let requests = worker.place.map_or(0, |place| self.board.read(place).requests);
-            if let Some(why) = limits.exceeded(worker, requests, now) {
-                worker.is_worn = true;
-                worn += 1;
-                let which = self.name(&self.workers[place]);
-                console::complain(
-                    format!("spindle: {which} has reached --{why}: another one takes its place").as_bytes(),
-                );
-                self.history.ended(why);
-            }
-        }
-    }
-
-    /// Tells a worker whose place another one has taken to finish its requests.
-    fn retire(&mut self, now: Instant) {
-        let serving = self.workers.iter().filter(|worker| worker.stage == Stage::Serving).count();
-        let worn = self.workers.iter().position(|worker| worker.is_worn && worker.stage == Stage::Serving);
-        if let Some(place) = worn.filter(|_| self.next.is_none() && serving > self.plan.workers) {
-            let pid = self.workers[place].pid;
-            self.finish(|worker| worker.pid == pid, now);
-        }
-    }
-
     /// Answers what is asked at the admin addresses.
     fn answer(&mut self) {
         let (workers, board) = (&self.workers, &self.board);
@@ -538,51 +389,6 @@ impl Master<'_> {
         });
         if reloads {
             self.reload();
-        }
-    }
-
-    /// Ends those that should have ended.
-    fn press(&mut self) {
-        let now = Instant::now();
-        if self.plan.is_dev && now >= self.looked + LOOK {
-            self.looked = now;
-            let changed = self.files.iter().find(|(file, seen)| version(file) != **seen).map(|(file, _)| file);
-            let starting = |worker: &&mut Worker| worker.stage == Stage::Starting && !worker.is_told;
-            if let (Some(file), Some(worker)) = (changed, self.workers.iter_mut().find(starting)) {
-                console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
-                worker.finish(now, Duration::ZERO);
-            }
-        }
-        // The oldest ones come first.
-        let most = MOST_LEAVING * self.plan.workers;
-        let is_leaving = |place: &usize| self.workers[*place].stage == Stage::Leaving;
-        let leaving: Vec<usize> = (0..self.workers.len()).filter(is_leaving).collect();
-        for place in leaving.iter().take(leaving.len().saturating_sub(most)) {
-            let worker = &mut self.workers[*place];
-            if !worker.is_pressed {
-                worker.is_due_by(now);
-                let text = format!(
-                    "spindle: {} processes finish their requests: the oldest, {}, cancels those that it still has",
-                    leaving.len(),
-                    worker.pid.as_raw_pid()
-                );
-                console::complain(text.as_bytes());
-            }
-        }
-        for worker in self.workers.iter_mut().filter(|worker| worker.due.is_some_and(|due| due <= now)) {
-            if worker.stage == Stage::Starting && !worker.is_told && !worker.is_pressed {
-                let seconds = (now - worker.began).as_secs();
-                console::complain(format!("spindle: PHP is not ready after {seconds} seconds: it is ended").as_bytes());
-            }
-            if worker.is_pressed {
-                console::complain(b"spindle: PHP does not end: it is killed");
-                worker.signal(Signal::KILL);
-                worker.due = None;
-            } else {
-                worker.press();
-                worker.is_pressed = true;
-                worker.due = Some(now + LAST_WORDS);
-            }
         }
     }
 }

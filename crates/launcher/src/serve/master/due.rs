@@ -1,0 +1,54 @@
+//! Ends those that should have ended by themselves.
+
+use super::{LAST_WORDS, LOOK, MOST_LEAVING, Master, version};
+use crate::console;
+use crate::serve::worker::{Stage, Worker};
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+
+impl Master<'_> {
+    /// Ends those that should have ended.
+    pub(super) fn press(&mut self) {
+        let now = Instant::now();
+        if self.plan.is_dev && now >= self.looked + LOOK {
+            self.looked = now;
+            let changed = self.files.iter().find(|(file, seen)| version(file) != **seen).map(|(file, _)| file);
+            let starting = |worker: &&mut Worker| worker.stage == Stage::Starting && !worker.is_told;
+            if let (Some(file), Some(worker)) = (changed, self.workers.iter_mut().find(starting)) {
+                console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
+                worker.finish(now, Duration::ZERO);
+            }
+        }
+        // The oldest ones come first.
+        let most = MOST_LEAVING * self.plan.workers;
+        let is_leaving = |place: &usize| self.workers[*place].stage == Stage::Leaving;
+        let leaving: Vec<usize> = (0..self.workers.len()).filter(is_leaving).collect();
+        for place in leaving.iter().take(leaving.len().saturating_sub(most)) {
+            let worker = &mut self.workers[*place];
+            if !worker.is_pressed {
+                worker.is_due_by(now);
+                let text = format!(
+                    "spindle: {} processes finish their requests: the oldest, {}, cancels those that it still has",
+                    leaving.len(),
+                    worker.pid.as_raw_pid()
+                );
+                console::complain(text.as_bytes());
+            }
+        }
+        for worker in self.workers.iter_mut().filter(|worker| worker.due.is_some_and(|due| due <= now)) {
+            if worker.stage == Stage::Starting && !worker.is_told && !worker.is_pressed {
+                let seconds = (now - worker.began).as_secs();
+                console::complain(format!("spindle: PHP is not ready after {seconds} seconds: it is ended").as_bytes());
+            }
+            if worker.is_pressed {
+                console::complain(b"spindle: PHP does not end: it is killed");
+                worker.signal(Signal::KILL);
+                worker.due = None;
+            } else {
+                worker.press();
+                worker.is_pressed = true;
+                worker.due = Some(now + LAST_WORDS);
+            }
+        }
+    }
+}

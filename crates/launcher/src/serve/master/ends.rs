@@ -1,0 +1,67 @@
+//! What has ended, and what that means.
+
+use super::{CHANGED, DEVELOPMENT_REST, DIED, Master, REST};
+use crate::console::{self, Status};
+use crate::serve::process;
+use crate::serve::worker::{Stage, Worker};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+impl Master<'_> {
+    /// Checks which processes have ended.
+    pub(super) fn reap(&mut self) {
+        while let Some((pid, status)) = process::reap() {
+            if let Some(place) = self.workers.iter().position(|worker| worker.pid == pid) {
+                self.listen(place); // to its last words
+                let worker = self.workers.remove(place);
+                if let Some(place) = worker.place {
+                    self.history.gone.add(&self.board.read(place));
+                    self.board.free(place);
+                }
+                self.ended(&worker, status);
+            }
+        }
+    }
+
+    pub(super) fn ended(&mut self, worker: &Worker, status: ExitStatus) {
+        if let Some(so_far) = self.stopping {
+            // One that has not begun to serve was ended by a signal.
+            let is_made_to_end = worker.is_pressed || self.at_once.is_some();
+            let is_fine = match worker.stage {
+                Stage::Starting => status.success() || !worker.is_pressed,
+                Stage::Serving => status.success(),
+                // That an error has ended it was said before.
+                Stage::Leaving => status.success() || !is_made_to_end,
+            };
+            let is_expected = is_fine || matches!(status.code(), Some(CHANGED | DIED));
+            self.stopping = Some(if is_expected && so_far == Status::Fine { Status::Fine } else { Status::Failed });
+            return;
+        }
+        let how = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("ended with status {code}"),
+            (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),
+        };
+        match (worker.stage, status.code()) {
+            (Stage::Leaving, _) | (_, Some(CHANGED)) => {}
+            (_, Some(DIED)) => self.rest(worker.began + DEVELOPMENT_REST),
+            (Stage::Starting, _) if worker.is_told => {} // another one begins
+            (Stage::Starting, code) if self.is_hopeless(worker) => {
+                if code.is_none() {
+                    console::complain(format!("spindle: PHP {how} before it could serve").as_bytes());
+                }
+                self.stopping = Some(Status::Failed);
+            }
+            (Stage::Starting, _) => self.failed(worker.generation, &format!("{how} before it could serve")),
+            (Stage::Serving, _) => {
+                self.history.ended("ended");
+                self.rest(worker.began + if self.plan.is_dev { DEVELOPMENT_REST } else { REST });
+                console::complain(format!("spindle: {} {how}: starting it again", self.name(worker)).as_bytes());
+            }
+        }
+    }
+
+    /// Returns `true` if there is no reason to try again, after one has ended before it could serve.
+    pub(super) fn is_hopeless(&self, worker: &Worker) -> bool {
+        self.plan.is_dev || !self.has_served && (worker.is_refused || self.failures + 1 >= self.plan.attempts)
+    }
+}
