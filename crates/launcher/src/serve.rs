@@ -6,6 +6,7 @@
 mod admin;
 mod board;
 mod limits;
+mod lines;
 mod master;
 mod process;
 mod report;

@@ -13,6 +13,7 @@ mod worn;
 use super::admin::{Admin, Answer, Question};
 use super::board::Board;
 use super::limits::{INTERVAL, Limits};
+use super::lines::Lines;
 use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
@@ -82,6 +83,7 @@ pub struct Plan<'a> {
 pub struct Master<'a> {
     plan: &'a Plan<'a>,
     signals: Signals,
+    lines: Lines,
     /// Until the command is told to stop.
     sockets: Option<Sockets>,
     workers: Vec<Worker>,
@@ -126,6 +128,7 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
     let mut master = Master {
         plan,
         signals: Signals::catch()?,
+        lines: Lines::begin().map_err(|error| format!("no thread: {}", console::reason(&error)))?,
         sockets: Some(sockets),
         workers: Vec::new(),
         admin,
@@ -149,28 +152,37 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         files: BTreeMap::from([(plan.app.to_path_buf(), None)]),
         state: plan.is_dev.then(temporary).transpose()?,
     };
-    loop {
-        master.fill()?;
-        if master.workers.is_empty()
-            && let Some(status) = master.stopping
-        {
-            return Ok(status);
-        }
-        master.wait();
-        for signal in master.signals.take() {
-            master.signalled(signal);
-        }
-        for place in 0..master.workers.len() {
-            master.listen(place);
-        }
-        master.reap();
-        master.look();
-        master.press();
-        master.answer();
-    }
+    let status = master.live().unwrap_or_else(|why| {
+        master.lines.say(&format!("spindle: {why}"));
+        Status::Failed
+    });
+    master.lines.finish();
+    Ok(status)
 }
 
 impl Master<'_> {
+    fn live(&mut self) -> Result<Status, String> {
+        loop {
+            self.fill()?;
+            if self.workers.is_empty()
+                && let Some(status) = self.stopping
+            {
+                return Ok(status);
+            }
+            self.wait();
+            for signal in self.signals.take() {
+                self.signalled(signal);
+            }
+            for place in 0..self.workers.len() {
+                self.listen(place);
+            }
+            self.reap();
+            self.look();
+            self.press();
+            self.answer();
+        }
+    }
+
     /// The generation whose workers are started.
     fn target(&self) -> u32 {
         self.next.unwrap_or(self.generation)
@@ -277,9 +289,9 @@ impl Master<'_> {
             SIGHUP if self.plan.is_dev || self.has_terminal => self.stop(),
             SIGHUP | SIGUSR2 => self.reload(),
             SIGUSR1 if self.plan.has_log_file => self.workers.iter_mut().for_each(Worker::reopen_log),
-            SIGUSR1 => console::complain(
-                b"spindle: there are no log files to open again: logs go to standard output and error",
-            ),
+            SIGUSR1 => {
+                self.lines.say("spindle: there are no log files to open again: logs go to standard output and error")
+            }
             _ => {}
         }
     }
@@ -288,7 +300,7 @@ impl Master<'_> {
         if self.stopping.is_some() {
             return;
         }
-        console::complain(b"Stopping when all requests are answered; Ctrl+C stops at once");
+        self.lines.say("Stopping when all requests are answered; Ctrl+C stops at once");
         self.stopping = Some(Status::Fine);
         // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
@@ -326,13 +338,14 @@ impl Master<'_> {
                 if self.next == Some(generation) && serving >= self.plan.workers {
                     (self.generation, self.next) = (generation, None);
                     let outcome = "spindle: the new PHP has taken over";
-                    console::complain(outcome.as_bytes());
+                    self.lines.say(outcome);
                     self.admin.reloaded(200, outcome);
                     self.history.reloads += 1;
                     self.finish(|worker| worker.generation != generation, now);
                 }
                 self.retire(now);
             }
+            (_, Stage::Starting) if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
             (b"runs", _) => worker.asked = None,
             (b"refused", Stage::Starting) => worker.is_refused = true,
             (_, stage) if self.plan.is_dev && line.starts_with(b"file ") && stage != Stage::Leaving => {
@@ -347,9 +360,7 @@ impl Master<'_> {
                 let began = worker.began;
                 self.rest(began + REST);
                 let which = self.name(&self.workers[place]);
-                console::complain(
-                    format!("spindle: {which} accepts no more requests: starting another one").as_bytes(),
-                );
+                self.lines.say(&format!("spindle: {which} accepts no more requests: starting another one"));
             }
             _ => {}
         }
@@ -378,7 +389,7 @@ impl Master<'_> {
                 Question::Health => Answer::text(200, "alive"),
                 Question::Readiness if is_ready => Answer::text(200, "ready"),
                 Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
-                Question::Metrics => metrics(report::metrics(&told(), &self.history)),
+                Question::Metrics => metrics(report::metrics(&told(), &self.history, self.lines.missing())),
                 Question::Status => json(report::status(&told(), self.began, is_stopping)),
                 Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
                 Question::Reload => {

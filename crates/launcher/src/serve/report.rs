@@ -76,7 +76,7 @@ pub fn status(workers: &[Told], began: Instant, is_stopping: bool) -> String {
 }
 
 /// The metrics, in Prometheus' text format.
-pub fn metrics(workers: &[Told], history: &History) -> String {
+pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, samples: &[(String, f64)]| {
         let _ = write!(text, "# HELP spindle_{name} {help}\n# TYPE spindle_{name} {kind}\n"); // a String takes all
@@ -96,6 +96,7 @@ pub fn metrics(workers: &[Told], history: &History) -> String {
     let reloads = [("done", history.reloads), ("failed", history.failed_reloads)]
         .map(|(result, count)| (format!("{{result=\"{result}\"}}"), count as f64));
     metric("reloads_total", "counter", "Reloads.", &reloads);
+    metric("lines_lost_total", "counter", "Lines of the command that no one has read.", &one(lost));
     let mut total = history.gone;
     workers.iter().for_each(|worker| total.add(&worker.numbers));
     for (name, help, value) in [

@@ -1,7 +1,6 @@
 //! Ends those that should have ended by themselves.
 
 use super::{LAST_WORDS, LOOK, MOST_LEAVING, Master, version};
-use crate::console;
 use crate::serve::worker::{Stage, Worker};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ impl Master<'_> {
             let changed = self.files.iter().find(|(file, seen)| version(file) != **seen).map(|(file, _)| file);
             let starting = |worker: &&mut Worker| worker.stage == Stage::Starting && !worker.is_told;
             if let (Some(file), Some(worker)) = (changed, self.workers.iter_mut().find(starting)) {
-                console::complain(format!("{} has changed: starting again", file.display()).as_bytes());
+                self.lines.say(&format!("{} has changed: starting again", file.display()));
                 worker.finish(now, Duration::ZERO);
             }
         }
@@ -32,16 +31,16 @@ impl Master<'_> {
                     leaving.len(),
                     worker.pid.as_raw_pid()
                 );
-                console::complain(text.as_bytes());
+                self.lines.say(&text);
             }
         }
         for worker in self.workers.iter_mut().filter(|worker| worker.due.is_some_and(|due| due <= now)) {
             if worker.stage == Stage::Starting && !worker.is_told && !worker.is_pressed {
                 let seconds = (now - worker.began).as_secs();
-                console::complain(format!("spindle: PHP is not ready after {seconds} seconds: it is ended").as_bytes());
+                self.lines.say(&format!("spindle: PHP is not ready after {seconds} seconds: it is ended"));
             }
             if worker.is_pressed {
-                console::complain(b"spindle: PHP does not end: it is killed");
+                self.lines.say("spindle: PHP does not end: it is killed");
                 worker.signal(Signal::KILL);
                 worker.due = None;
             } else {

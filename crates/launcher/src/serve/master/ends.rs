@@ -1,7 +1,7 @@
 //! What has ended, and what that means.
 
 use super::{CHANGED, DEVELOPMENT_REST, DIED, Master, REST};
-use crate::console::{self, Status};
+use crate::console::Status;
 use crate::serve::process;
 use crate::serve::worker::{Stage, Worker};
 use std::os::unix::process::ExitStatusExt;
@@ -47,7 +47,7 @@ impl Master<'_> {
             (Stage::Starting, _) if worker.is_told => {} // another one begins
             (Stage::Starting, code) if self.is_hopeless(worker) => {
                 if code.is_none() {
-                    console::complain(format!("spindle: PHP {how} before it could serve").as_bytes());
+                    self.lines.say(&format!("spindle: PHP {how} before it could serve"));
                 }
                 self.stopping = Some(Status::Failed);
             }
@@ -55,7 +55,7 @@ impl Master<'_> {
             (Stage::Serving, _) => {
                 self.history.ended("ended");
                 self.rest(worker.began + if self.plan.is_dev { DEVELOPMENT_REST } else { REST });
-                console::complain(format!("spindle: {} {how}: starting it again", self.name(worker)).as_bytes());
+                self.lines.say(&format!("spindle: {} {how}: starting it again", self.name(worker)));
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Reloads: a generation of workers takes over from another one.
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, Master};
-use crate::console;
 use crate::serve::worker::{Stage, Worker};
 use std::time::Instant;
 
@@ -13,7 +12,7 @@ impl Master<'_> {
         let goes_on = self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving);
         if self.next == Some(generation) && goes_on {
             let outcome = format!("spindle: the new PHP {how}: the old one goes on");
-            console::complain(outcome.as_bytes());
+            self.lines.say(&outcome);
             self.admin.reloaded(409, &outcome);
             self.history.failed_reloads += 1;
             self.next = None;
@@ -24,7 +23,7 @@ impl Master<'_> {
         let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
         self.failures = (self.failures + 1).min(16);
         let seconds = pause.as_secs_f32();
-        console::complain(format!("spindle: PHP {how}: starting it again in {seconds} seconds").as_bytes());
+        self.lines.say(&format!("spindle: PHP {how}: starting it again in {seconds} seconds"));
         self.not_before = Instant::now() + pause;
     }
 
@@ -33,7 +32,7 @@ impl Master<'_> {
         if self.stopping.is_some() {
             return;
         }
-        console::complain(b"spindle: starting PHP anew; requests that run are answered by the old one");
+        self.lines.say("spindle: starting PHP anew; requests that run are answered by the old one");
         let now = Instant::now();
         self.newest += 1;
         self.next = Some(self.newest);

@@ -1,7 +1,6 @@
 //! Workers that have served for long enough, and those that stand still.
 
 use super::Master;
-use crate::console;
 use crate::serve::limits::INTERVAL;
 use crate::serve::worker::Stage;
 use std::time::Instant;
@@ -32,7 +31,7 @@ impl Master<'_> {
                     let text = format!(
                         "spindle: {which} has stood still for {seconds} seconds: it is ended, and another one started"
                     );
-                    console::complain(text.as_bytes());
+                    self.lines.say(&text);
                     self.history.ended("stuck");
                     continue;
                 }
@@ -46,9 +45,7 @@ impl Master<'_> {
                 worker.is_worn = true;
                 worn += 1;
                 let which = self.name(&self.workers[place]);
-                console::complain(
-                    format!("spindle: {which} has reached --{why}: another one takes its place").as_bytes(),
-                );
+                self.lines.say(&format!("spindle: {which} has reached --{why}: another one takes its place"));
                 self.history.ended(why);
             }
         }

@@ -1,0 +1,70 @@
+<?php
+/*
+ * The command that keeps workers alive: what no one reads, signals without end, and ends that no one has asked for (PROC-2, PROC-3).
+ */
+
+declare(strict_types=1);
+
+namespace ServerTests;
+
+/** How often a line that the command has said contains this. */
+function said(Serving $serve, string $text): int
+{
+    return substr_count($serve->errors(), $text);
+}
+
+/**
+ * A server whose standard error has a reader that takes the first line and stops, until a line is written to `opens`, when it does what
+ * is told. The pipe is full.
+ *
+ * @return array{Serving, resource}
+ */
+function unread(string $then, string ...$arguments): array
+{
+    foreach (['opens', 'errors'] as $pipe) {
+        @unlink(WORK . "/$pipe");
+        posix_mkfifo(WORK . "/$pipe", 0600);
+    }
+    $reader = '{ IFS= read -r line; printf "%s\n" "$line" >&2; read < opens; ' . $then . '; } < errors &';
+    $serve = new Serving(...$arguments, ...['through' => ['bash', '-c', $reader . ' exec "$@" 2> errors', 'bash']]);
+    $pipe = fopen(WORK . '/errors', 'wn'); // only this end of it does not block
+    foreach ([4096, 1] as $size) while (fwrite($pipe, str_repeat('x', $size - 1) . "\n") > 0);
+    return [$serve, $pipe];
+}
+$cases['serve: a standard error that no one reads keeps the command from nothing'] = function () {
+    [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--workers', '2', '--log', 'off', '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    // The command replaces workers, reloads, and answers.
+    posix_kill((int) $all[0], SIGKILL);
+    until(fn() => metric('spindle_worker_restarts_total{why="ended"}') === 1.0);
+    $all = workers($serve, 2, [$all[0]]);
+    same('', shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock'));
+    same([], array_intersect($all, workers($serve, 2, $all)));
+    // Of too many lines some are lost.
+    until(function () use ($serve) {
+        for ($i = 0; $i < 100; $i++) {
+            $serve->signal(SIGUSR1);
+            usleep(500);
+        }
+        return metric('spindle_lines_lost_total') > 0;
+    });
+    same('alive', admin('/healthz'));
+    $lost = (int) metric('spindle_lines_lost_total');
+    file_put_contents(WORK . '/opens', "open\n");
+    until(fn() => str_contains($serve->errors(), 'missing here'));
+    // Those that come later are said again, and none is torn.
+    $serve->signal();
+    same(0, $serve->end());
+    fclose($pipe);
+    until(fn() => file_exists(WORK . '/whole.err'));
+    $lines = preg_grep('~^x*$~', file(WORK . '/whole.err', FILE_IGNORE_NEW_LINES), PREG_GREP_INVERT);
+    same([], preg_grep('~^(spindle: .*(again|standard output and error|taken over|the old one|standard error)|Serving .* stops it|Stopping .* at once)$~', $lines, PREG_GREP_INVERT));
+    same(1, count(preg_grep("~^spindle: $lost lines are missing here, as no one has read standard error$~", $lines)));
+    same('Stopping when all requests are answered; Ctrl+C stops at once', end($lines));
+};
+$cases['serve: a command whose standard error no one reads ends'] = function () {
+    [$serve, $pipe] = unread('true', '--log', 'off', app('operated.php', OPERATED), '--mode', 'worker');
+    $serve->signal();
+    same(0, $serve->end());
+    file_put_contents(WORK . '/opens', "open\n");
+};
