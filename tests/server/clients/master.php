@@ -7,6 +7,13 @@ declare(strict_types=1);
 
 namespace ServerTests;
 
+/** An app that boots when there is a file `go`, and says so when it begins to; it answers with this text. */
+function gated(string $text): string
+{
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['begun', 'go']);
+    return app('gated.php', "file_put_contents(__DIR__ . '/begun', getmypid()); while (!file_exists(__DIR__ . '/go')) usleep(10_000); return fn() => '$text';");
+}
+
 /** How often a line that the command has said contains this. */
 function said(Serving $serve, string $text): int
 {
@@ -67,4 +74,52 @@ $cases['serve: a command whose standard error no one reads ends'] = function () 
     $serve->signal();
     same(0, $serve->end());
     file_put_contents(WORK . '/opens', "open\n");
+};
+$cases['serve: signals while it reloads are one further reload, which has the last code'] = function () {
+    $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('gated.php', "return fn() => 'first';"));
+    $reload = fn() => popen(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    gated('second');
+    $one = $reload();
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
+    $second = file_get_contents(WORK . '/begun');
+    app('gated.php', "return fn() => 'third';");
+    // Who asks for a reload now hears how that ends which has the code of now.
+    $two = $reload();
+    until(fn() => said($serve, 'spindle: another reload follows when the new PHP has taken over') === 1);
+    for ($i = 0; $i < 20; $i++) {
+        $serve->signal(SIGHUP);
+        same('first', $serve->get('/'));
+    }
+    same(true, lives($second));
+    touch(WORK . '/go');
+    same("0\n", stream_get_contents($one));
+    same("0\n", stream_get_contents($two));
+    same(array_fill(0, 10, 'third'), array_map(fn() => $serve->get('/'), range(1, 10)));
+    same([2, 2, 1], [said($serve, 'starting PHP anew'), said($serve, "spindle: the new PHP has taken over\n"), said($serve, 'another reload follows')]);
+    // One that fails is followed, too.
+    gated('fourth');
+    $one = $reload();
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
+    app('gated.php', "return fn() => 'fifth';");
+    $two = $reload();
+    until(fn() => said($serve, 'another reload follows') === 2);
+    posix_kill((int) file_get_contents(WORK . '/begun'), SIGKILL);
+    same("spindle: the new PHP was ended by signal 9 before it could serve: the old one goes on\n1\n", stream_get_contents($one));
+    same("0\n", stream_get_contents($two));
+    same('fifth', $serve->get('/'));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: signals without end keep no reload from its end'] = function () {
+    $slow = app('slow.php', 'usleep(300_000); return fn() => (string) getmypid();');
+    $serve = new Serving('--workers', '2', '--log', 'off', $slow);
+    $load = popen("wrk -t1 -c8 -d4s $serve->url/ 2>&1", 'r');
+    until(function () use ($serve) {
+        $serve->signal(SIGHUP);
+        return said($serve, "spindle: the new PHP has taken over\n") >= 3;
+    });
+    $seen = stream_get_contents($load);
+    same([1, 0], [preg_match('~[1-9]\d* requests in~', $seen), preg_match('~Socket errors|Non-2xx~', $seen)]);
+    $serve->signal();
+    same(0, $serve->end());
 };

@@ -51,8 +51,10 @@ impl Answer {
 
 enum State {
     Asking(Vec<u8>),
-    /// It is told the outcome of the reload.
-    AwaitsReload,
+    /// It is told the outcome of the reload that runs, or of the one that follows that.
+    AwaitsReload {
+        follows: bool,
+    },
     /// Bytes that are still to be sent.
     Answered(Vec<u8>),
 }
@@ -143,18 +145,28 @@ impl Admin {
         }
     }
 
-    /// Answers what is asked. `answer` returns `None` for a reload that has begun.
-    pub fn turn(&mut self, mut answer: impl FnMut(Question) -> Option<Answer>) {
+    /// Answers what is asked. `answer` returns `None` for a reload, which `follows` another one, or begins.
+    pub fn turn(&mut self, follows: bool, mut answer: impl FnMut(Question) -> Option<Answer>) {
         let now = Instant::now();
-        self.clients.retain_mut(|client| client.until.is_none_or(|until| now < until) && client.turn(now, &mut answer));
+        let mut turn = |client: &mut Client| client.turn(now, follows, &mut answer);
+        self.clients.retain_mut(|client| client.until.is_none_or(|until| now < until) && turn(client));
         self.accept(now); // those that have asked meanwhile were heard
+    }
+
+    /// A reload begins, which is what all wait for now.
+    pub fn reloads(&mut self) {
+        for client in &mut self.clients {
+            if let State::AwaitsReload { follows } = &mut client.state {
+                *follows = false;
+            }
+        }
     }
 
     /// The reload has ended, as who waits for it is told.
     pub fn reloaded(&mut self, status: u16, text: &str) {
         let now = Instant::now();
         self.clients.retain_mut(|client| match client.state {
-            State::AwaitsReload => client.answer(now, &Answer::text(status, text)),
+            State::AwaitsReload { follows: false } => client.answer(now, &Answer::text(status, text)),
             _ => true,
         });
     }
@@ -162,11 +174,11 @@ impl Admin {
 
 impl Client {
     /// Returns `false` when it is done.
-    fn turn(&mut self, now: Instant, answer: &mut impl FnMut(Question) -> Option<Answer>) -> bool {
+    fn turn(&mut self, now: Instant, follows: bool, answer: &mut impl FnMut(Question) -> Option<Answer>) -> bool {
         let mut bytes = [0; 2048];
         match &mut self.state {
             State::Answered(_) => self.send(),
-            State::AwaitsReload => {
+            State::AwaitsReload { .. } => {
                 !matches!(recv(&self.socket, &mut bytes, RecvFlags::empty()), Ok((_, 0))) // it has left
             }
             State::Asking(head) => loop {
@@ -192,7 +204,7 @@ impl Client {
                 return match given {
                     Some(given) => self.answer(now, &given),
                     None => {
-                        (self.state, self.until) = (State::AwaitsReload, None);
+                        (self.state, self.until) = (State::AwaitsReload { follows }, None);
                         true
                     }
                 };

@@ -2,8 +2,8 @@
 //! still answers, if that has said that it accepts no more connections.
 //!
 //! A reload begins a generation. All of its workers are ready before those of the one before are told to stop; if one of them does not
-//! get ready, the new generation is told to stop instead. Of a generation that is not yet known to boot, one worker begins alone: what
-//! is wrong is said once.
+//! get ready, the new generation is told to stop instead. A reload that is asked for meanwhile follows when that has ended. Of a generation
+//! that is not yet known to boot, one worker begins alone: what is wrong is said once.
 
 mod due;
 mod ends;
@@ -98,6 +98,10 @@ pub struct Master<'a> {
     next: Option<u32>,
     /// The last one that has begun.
     newest: u32,
+    /// Another reload follows that of `next`.
+    follows: bool,
+    /// How many, one after the other, were given up for the one that followed.
+    given_up: u32,
     /// A worker of the generation that begins was ready, and none has failed since.
     does_boot: bool,
     /// Before, none is started.
@@ -140,6 +144,8 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         generation: 0,
         next: None,
         newest: 0,
+        follows: false,
+        given_up: 0,
         does_boot: false,
         not_before: now,
         has_served: false,
@@ -264,7 +270,8 @@ impl Master<'_> {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
-        let next = next.chain(self.look_at).chain(self.admin.due()).min();
+        let next = next.chain(self.look_at).chain(self.admin.due());
+        let next = next.chain(self.given_up_at()).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
@@ -336,12 +343,7 @@ impl Master<'_> {
                 self.does_boot = true;
                 let serving = self.of_generation(generation).filter(|worker| worker.stage == Stage::Serving).count();
                 if self.next == Some(generation) && serving >= self.plan.workers {
-                    (self.generation, self.next) = (generation, None);
-                    let outcome = "spindle: the new PHP has taken over";
-                    self.lines.say(outcome);
-                    self.admin.reloaded(200, outcome);
-                    self.history.reloads += 1;
-                    self.finish(|worker| worker.generation != generation, now);
+                    self.taken_over(generation, now);
                 }
                 self.retire(now);
             }
@@ -382,7 +384,8 @@ impl Master<'_> {
         let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
         let (is_stopping, mut reloads) = (self.stopping.is_some(), false);
         let is_ready = !is_stopping && self.workers.iter().any(|worker| worker.stage == Stage::Serving);
-        self.admin.turn(|question| {
+        let is_late = self.is_late();
+        self.admin.turn(is_late, |question| {
             let json = |body| Answer { status: 200, kind: "application/json", body };
             let metrics = |body| Answer { status: 200, kind: "text/plain; version=0.0.4; charset=utf-8", body };
             Some(match question {

@@ -9,6 +9,7 @@ impl Master<'_> {
     /// Ends those that should have ended.
     pub(super) fn press(&mut self) {
         let now = Instant::now();
+        self.give_up(now);
         if self.plan.is_dev && now >= self.looked + LOOK {
             self.looked = now;
             let changed = self.files.iter().find(|(file, seen)| version(file) != **seen).map(|(file, _)| file);

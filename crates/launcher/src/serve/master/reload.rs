@@ -2,22 +2,77 @@
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, Master};
 use crate::serve::worker::{Stage, Worker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a worker that starts is not given up for a reload that follows, or this many times as long as the slowest start so far. It
+/// doubles with each one that was: one of them gets its time, however often reloads are asked for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const TIMES_AS_SLOW: u32 = 2;
 
 impl Master<'_> {
+    /// A reload is asked for. If another one runs, it follows when that has ended, and once, however often it was asked for.
+    pub(super) fn reload(&mut self) {
+        if !self.is_late() {
+            self.begin();
+        } else if self.stopping.is_none() && !self.follows {
+            self.follows = true;
+            self.lines.say("spindle: another reload follows when the new PHP has taken over");
+        }
+    }
+
+    /// Whether the workers of a reload have begun, which may have read older code.
+    pub(super) fn is_late(&self) -> bool {
+        let rests = !self.is_any(Stage::Starting) && self.not_before > Instant::now();
+        let begun = |next| self.workers.iter().any(|worker| worker.generation == next && !worker.is_told);
+        !rests && self.next.is_some_and(begun)
+    }
+
+    /// Begins a generation that takes over.
+    fn begin(&mut self) {
+        if self.stopping.is_some() {
+            return;
+        }
+        self.lines.say("spindle: starting PHP anew; requests that run are answered by the old one");
+        self.admin.reloads();
+        let now = Instant::now();
+        self.newest += 1;
+        self.next = Some(self.newest);
+        self.follows = false;
+        self.does_boot = false;
+        self.not_before = now;
+        // They have read older code, and may never get ready with that. The next ones begin when they have ended.
+        self.finish(|worker| worker.stage == Stage::Starting, now);
+    }
+
+    /// All workers of a generation are ready.
+    pub(super) fn taken_over(&mut self, generation: u32, now: Instant) {
+        (self.generation, self.next, self.given_up) = (generation, None, 0);
+        self.history.reloads += 1;
+        self.finish(|worker| worker.generation != generation, now);
+        self.reloaded(200, "the new PHP has taken over");
+    }
+
+    /// Says how a reload has ended, and begins the one that follows.
+    fn reloaded(&mut self, status: u16, outcome: &str) {
+        let line = format!("spindle: {outcome}");
+        self.lines.say(&line);
+        self.admin.reloaded(status, &line);
+        if self.follows {
+            self.begin();
+        }
+    }
+
     /// Goes on after one that did not get as far as to serve.
     pub(super) fn failed(&mut self, generation: u32, how: &str) {
         self.does_boot = false;
         let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
         let goes_on = self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving);
         if self.next == Some(generation) && goes_on {
-            let outcome = format!("spindle: the new PHP {how}: the old one goes on");
-            self.lines.say(&outcome);
-            self.admin.reloaded(409, &outcome);
-            self.history.failed_reloads += 1;
             self.next = None;
+            self.history.failed_reloads += 1;
             let (kept, now) = (self.generation, Instant::now());
             self.finish(|worker| worker.generation != kept, now);
+            self.reloaded(409, &format!("the new PHP {how}: the old one goes on"));
             return;
         }
         let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
@@ -27,18 +82,41 @@ impl Master<'_> {
         self.not_before = Instant::now() + pause;
     }
 
-    /// Begins a generation that takes over.
-    pub(super) fn reload(&mut self) {
-        if self.stopping.is_some() {
-            return;
+    /// When a generation that does not get ready is given up for the one that follows.
+    pub(super) fn given_up_at(&self) -> Option<Instant> {
+        let starts = |worker: &&Worker| worker.stage == Stage::Starting && !worker.is_told;
+        let oldest = self.workers.iter().filter(starts).map(|worker| worker.began).min();
+        oldest.filter(|_| self.follows).map(|began| began + patience(self.slowest, self.given_up))
+    }
+
+    /// Gives up one that has had its time.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        if self.given_up_at().is_some_and(|at| at <= now) {
+            self.given_up += 1;
+            self.lines.say("spindle: the new PHP is not ready: it is ended for the reload that follows");
+            self.begin();
         }
-        self.lines.say("spindle: starting PHP anew; requests that run are answered by the old one");
-        let now = Instant::now();
-        self.newest += 1;
-        self.next = Some(self.newest);
-        self.does_boot = false;
-        self.not_before = now;
-        // They have read older code, and may never get ready with that. The next ones begin when they have ended.
-        self.finish(|worker| worker.stage == Stage::Starting, now);
+    }
+}
+
+fn patience(slowest: Duration, given_up: u32) -> Duration {
+    PATIENCE.max(slowest * TIMES_AS_SLOW) * 2u32.saturating_pow(given_up.min(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATIENCE, patience};
+    use crate::serve::master::{LONGEST_START, TIMES_AS_SLOW};
+    use std::time::Duration;
+
+    #[test]
+    fn one_of_a_few_reloads_gets_all_the_time_that_a_start_may_take() {
+        for seconds in [0, 1, 60, 600] {
+            let slowest = Duration::from_secs(seconds);
+            let first = patience(slowest, 0);
+            assert!(first >= PATIENCE && first >= slowest * 2 && first < LONGEST_START.max(slowest * TIMES_AS_SLOW));
+            assert!(patience(slowest, 4) >= LONGEST_START.max(slowest * TIMES_AS_SLOW));
+            assert!(patience(slowest, u32::MAX) >= patience(slowest, 4));
+        }
     }
 }
