@@ -123,3 +123,27 @@ $cases['serve: signals without end keep no reload from its end'] = function () {
     $serve->signal();
     same(0, $serve->end());
 };
+$cases['serve: a worker that crashes while it finishes its requests is told of'] = function () {
+    $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    workers($serve, 2);
+    foreach ([SIGSEGV, SIGKILL] as $times => $signal) {
+        $wait = begin($serve, '/wait');
+        $old = file_get_contents(WORK . '/begun');
+        $serve->signal(SIGHUP);
+        until(fn() => said($serve, "spindle: the new PHP has taken over\n") === $times + 1);
+        same(true, lives($old));
+        posix_kill((int) $old, $signal);
+        until(fn() => preg_match("~^spindle: worker [12] was ended by signal $signal before it had finished its requests: those are lost$~m", $serve->errors()));
+        same($times + 1.0, metric('spindle_worker_restarts_total{why="ended-leaving"}'));
+        same(' 000', stream_get_contents($wait));
+    }
+    // Those that are ended for other reasons are no crashes; one that crashes while all stop is, and the status says it.
+    same(2, said($serve, 'was ended by'));
+    $wait = begin($serve, '/wait');
+    $serve->signal();
+    until(fn() => said($serve, 'Stopping') === 1);
+    posix_kill((int) file_get_contents(WORK . '/begun'), SIGSEGV);
+    same(1, $serve->end());
+    same(3, said($serve, 'before it had finished its requests'));
+    stream_get_contents($wait);
+};

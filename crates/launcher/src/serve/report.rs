@@ -92,7 +92,12 @@ pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     metric("workers", "gauge", "Processes of workers.", &stages);
     metric("worker_starts_total", "counter", "Workers that were started.", &one(history.starts));
     let ends: Vec<_> = history.ends.iter().map(|(why, count)| (format!("{{why=\"{why}\"}}"), *count as f64)).collect();
-    metric("worker_restarts_total", "counter", "Workers whose place another one had to take.", &ends);
+    metric(
+        "worker_restarts_total",
+        "counter",
+        "Workers whose place another one had to take, or that have crashed while they finished their requests.",
+        &ends,
+    );
     let reloads = [("done", history.reloads), ("failed", history.failed_reloads)]
         .map(|(result, count)| (format!("{{result=\"{result}\"}}"), count as f64));
     metric("reloads_total", "counter", "Reloads.", &reloads);

@@ -23,24 +23,24 @@ impl Master<'_> {
         }
     }
 
-    pub(super) fn ended(&mut self, worker: &Worker, status: ExitStatus) {
-        if let Some(so_far) = self.stopping {
-            // One that has not begun to serve was ended by a signal.
-            let is_made_to_end = worker.is_pressed || self.at_once.is_some();
-            let is_fine = match worker.stage {
-                Stage::Starting => status.success() || !worker.is_pressed,
-                Stage::Serving => status.success(),
-                // That an error has ended it was said before.
-                Stage::Leaving => status.success() || !is_made_to_end,
-            };
-            let is_expected = is_fine || matches!(status.code(), Some(CHANGED | DIED));
-            self.stopping = Some(if is_expected && so_far == Status::Fine { Status::Fine } else { Status::Failed });
-            return;
-        }
+    fn ended(&mut self, worker: &Worker, status: ExitStatus) {
         let how = match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with status {code}"),
             (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),
         };
+        // One that finishes its requests, and that nothing here has ended.
+        let finishes = worker.stage == Stage::Leaving || self.stopping.is_some() && worker.stage == Stage::Serving;
+        let is_crash = status.signal().is_some() && finishes && !worker.is_pressed && self.at_once.is_none();
+        if is_crash {
+            self.history.ended("ended-leaving");
+            let which = self.name(worker);
+            self.lines.say(&format!("spindle: {which} {how} before it had finished its requests: those are lost"));
+        }
+        if let Some(so_far) = self.stopping {
+            let is_expected = !is_crash && self.is_expected(worker, status);
+            self.stopping = Some(if is_expected { so_far } else { Status::Failed });
+            return;
+        }
         match (worker.stage, status.code()) {
             (Stage::Leaving, _) | (_, Some(CHANGED)) => {}
             (_, Some(DIED)) => self.rest(worker.began + DEVELOPMENT_REST),
@@ -60,8 +60,21 @@ impl Master<'_> {
         }
     }
 
+    /// Whether one has ended as it was told to, while the command stops.
+    fn is_expected(&self, worker: &Worker, status: ExitStatus) -> bool {
+        let is_made_to_end = worker.is_pressed || self.at_once.is_some();
+        let is_fine = match worker.stage {
+            // One that has not begun to serve was ended by a signal.
+            Stage::Starting => status.success() || !worker.is_pressed,
+            Stage::Serving => status.success(),
+            // That an error has ended it was said before.
+            Stage::Leaving => status.success() || !is_made_to_end,
+        };
+        is_fine || matches!(status.code(), Some(CHANGED | DIED))
+    }
+
     /// Returns `true` if there is no reason to try again, after one has ended before it could serve.
-    pub(super) fn is_hopeless(&self, worker: &Worker) -> bool {
+    fn is_hopeless(&self, worker: &Worker) -> bool {
         self.plan.is_dev || !self.has_served && (worker.is_refused || self.failures + 1 >= self.plan.attempts)
     }
 }
