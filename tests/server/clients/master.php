@@ -147,3 +147,15 @@ $cases['serve: a worker that crashes while it finishes its requests is told of']
     same(3, said($serve, 'before it had finished its requests'));
     stream_get_contents($wait);
 };
+$cases['serve: workers that need more than --max-memory from their start are not replaced for ever'] = function () {
+    $hungry = '$GLOBALS["held"] = str_repeat("x", 60_000_000); return fn() => (string) getmypid();';
+    $serve = new Serving('--max-memory', '40M', '--admin', 'unix:' . WORK . '/admin.sock', app('hungry.php', $hungry));
+    until(fn() => said($serve, 'spindle: PHP has reached --max-memory: another one takes its place') === 3);
+    same(1, said($serve, 'spindle: workers reach --max-memory soon after their start, so the app needs more: they are replaced for that at growing intervals, of up to a minute'));
+    same(true, ctype_digit(serving($serve)));
+    // Other code is judged anew.
+    $serve->signal(SIGHUP);
+    until(fn() => said($serve, 'soon after their start') === 2);
+    $serve->signal();
+    same(0, $serve->end());
+};

@@ -12,7 +12,7 @@ mod worn;
 
 use super::admin::{Admin, Answer, Question};
 use super::board::Board;
-use super::limits::{INTERVAL, Limits};
+use super::limits::{Appetite, INTERVAL, Limits};
 use super::lines::Lines;
 use super::report::{self, History, Told};
 use super::signals::Signals;
@@ -93,6 +93,7 @@ pub struct Master<'a> {
     history: History,
     /// When workers are looked at, if they have limits.
     look_at: Option<Instant>,
+    appetite: Appetite,
     /// The generation that serves, and the one that is to take over from it.
     generation: u32,
     next: Option<u32>,
@@ -139,6 +140,7 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         began: now,
         history: History::default(),
         look_at: plan.limits.are_any().then(|| now + INTERVAL),
+        appetite: Appetite::default(),
         board: Board::new(plan.workers * (MOST_LEAVING + 3))
             .map_err(|error| format!("no shared memory: {}", console::reason(&error)))?,
         generation: 0,
@@ -330,6 +332,7 @@ impl Master<'_> {
                 self.has_served = true;
                 self.failures = 0;
                 worker.stage = Stage::Serving;
+                worker.ready = Some(now);
                 worker.due = self.at_once; // the deadline of its start no longer applies
                 self.slowest = self.slowest.max(now - worker.began);
                 if worker.is_told || worker.is_pressed {

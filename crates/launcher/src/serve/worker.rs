@@ -45,6 +45,8 @@ pub struct Worker {
     pub pid: Pid,
     pub stage: Stage,
     pub began: Instant,
+    /// When it began to serve.
+    pub ready: Option<Instant>,
     /// When it is made to end, which it should have done by itself.
     pub due: Option<Instant>,
     /// It was told to end.
@@ -99,6 +101,7 @@ impl Worker {
             pid,
             stage: Stage::Starting,
             began: Instant::now(),
+            ready: None,
             due: None,
             is_told: false,
             is_pressed: false,

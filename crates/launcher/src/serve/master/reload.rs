@@ -1,6 +1,7 @@
 //! Reloads: a generation of workers takes over from another one.
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, Master};
+use crate::serve::limits::Appetite;
 use crate::serve::worker::{Stage, Worker};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,7 @@ impl Master<'_> {
     pub(super) fn taken_over(&mut self, generation: u32, now: Instant) {
         (self.generation, self.next, self.given_up) = (generation, None, 0);
         self.history.reloads += 1;
+        self.appetite = Appetite::default(); // other code may need less
         self.finish(|worker| worker.generation != generation, now);
         self.reloaded(200, "the new PHP has taken over");
     }

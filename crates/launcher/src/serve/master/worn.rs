@@ -3,7 +3,7 @@
 use super::Master;
 use crate::serve::limits::INTERVAL;
 use crate::serve::worker::Stage;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl Master<'_> {
     /// Looks which workers have served for long enough, and which stand still.
@@ -41,12 +41,20 @@ impl Master<'_> {
                 continue;
             }
             let requests = worker.place.map_or(0, |place| self.board.read(place).requests);
-            if let Some(why) = limits.exceeded(worker, requests, now) {
+            let may_replace = |why: &&str| *why != "max-memory" || !self.appetite.rests(now);
+            if let Some(why) = limits.exceeded(worker, requests, now).filter(may_replace) {
                 worker.is_worn = true;
                 worn += 1;
+                let served = worker.ready.map_or(Duration::ZERO, |ready| now - ready);
                 let which = self.name(&self.workers[place]);
                 self.lines.say(&format!("spindle: {which} has reached --{why}: another one takes its place"));
                 self.history.ended(why);
+                if why == "max-memory" && self.appetite.reached(requests, served, now) {
+                    self.lines.say(
+                        "spindle: workers reach --max-memory soon after their start, so the app needs more: they are replaced for that at \
+                         growing intervals, of up to a minute",
+                    );
+                }
             }
         }
     }
