@@ -12,6 +12,7 @@ mod process;
 mod report;
 mod signals;
 mod sockets;
+mod systemd;
 mod worker;
 
 use crate::console::{self, Status};
@@ -41,8 +42,9 @@ Requests are logged on standard output. SIGTERM and Ctrl+C stop it when the
 requests that have come are answered, and a second one at once. SIGHUP starts
 PHP anew, and no connection is refused meanwhile. So it does when PHP ends.
 
-  --listen ADDRESS  where: HOST:PORT, unix:PATH or fd:NUMBER; may be repeated.
-                    Without it 127.0.0.1:8080
+  --listen ADDRESS  where: HOST:PORT, unix:PATH, fd:NUMBER or systemd:NAME, the
+                    socket that systemd has passed with this name, or without
+                    one all; may be repeated. Without it 127.0.0.1:8080
   --tls CERT,KEY    serves HTTPS with these files in PEM format
   --files [URL=]DIR sends what is in DIR, for paths that begin with URL or for
                     all, before APP is asked; may be repeated
@@ -276,9 +278,12 @@ fn serve(request: &Request) -> Result<Status, String> {
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
     let php = Php::find(&request.php)?;
     let module = module(request, &php)?;
-    let command = |listen: &[OsString]| {
-        let mut command = command(request, &php, module.as_deref(), &resolve()?, listen);
+    let command = |sockets: &Sockets| {
+        let mut command = command(request, &php, module.as_deref(), &resolve()?, sockets);
         command.current_dir(&folder);
+        for name in systemd::VARIABLES {
+            command.env_remove(name);
+        }
         Ok(command)
     };
     let plan = Plan {
@@ -326,7 +331,7 @@ fn module(request: &Request, php: &Php) -> Result<Option<PathBuf>, String> {
 }
 
 /// PHP, as it serves.
-fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, listen: &[OsString]) -> Command {
+fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, sockets: &Sockets) -> Command {
     let mut command = Command::new(&php.file);
     if let Some(module) = module {
         command.arg("-d").arg(with_module(module));
@@ -368,8 +373,8 @@ fn command(request: &Request, php: &Php, module: Option<&Path>, app: &Path, list
     for (name, values) in [
         ("files", &*request.files),
         ("set", &request.set),
-        ("listen", listen),
-        ("shown", &request.listen),
+        ("listen", &sockets.names),
+        ("shown", &sockets.shown),
         ("argument", &request.arguments),
     ] {
         values.iter().for_each(|value| pass(name, value));

@@ -179,17 +179,18 @@ final class Serving
     private $process;
     public readonly string $url;
 
-    /** @param string|list<string> ...$arguments of the command; `through`: what executes it */
+    /** @param string|list<string> ...$arguments of the command; `through`: what executes it; `passes`: its descriptors from 3 on */
     public function __construct(string|array ...$arguments)
     {
         $through = $arguments['through'] ?? [];
-        unset($arguments['through']);
+        $passes = $arguments['passes'] ?? [];
+        unset($arguments['through'], $arguments['passes']);
         $command = [...$through, dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(in_array('--listen', $arguments, true) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
-        $files = [['file', '/dev/null', 'r'], ['file', WORK . '/serve.out', 'w'], ['file', WORK . '/serve.err', 'w']];
+        $files = [['file', '/dev/null', 'r'], ['file', WORK . '/serve.out', 'w'], ['file', WORK . '/serve.err', 'w'], ...$passes];
         $this->process = proc_open($command, $files, $pipes, WORK);
         until(function () use (&$found) {
             proc_get_status($this->process)['running'] || throw new \Exception('it does not start: ' . $this->errors());
-            return preg_match('~^Serving .* at (unix:\S+|https?://[^/\s]+)/? \(~m', $this->errors(), $found);
+            return preg_match('~^Serving .* at (unix:\S+|https?://[^/\s]+)/?(?:, .*)? \(~m', $this->errors(), $found);
         });
         $this->url = $found[1];
     }

@@ -17,6 +17,7 @@ use super::lines::Lines;
 use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
+use super::systemd::Manager;
 use super::worker::{BEYOND, Stage, Worker};
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,7 +69,7 @@ type Version = Option<(u64, i64, i64)>;
 /// What is kept alive, and how.
 pub struct Plan<'a> {
     /// PHP, as it serves at these addresses.
-    pub command: &'a dyn Fn(&[OsString]) -> Result<Command, String>,
+    pub command: &'a dyn Fn(&Sockets) -> Result<Command, String>,
     pub app: &'a Path,
     /// How many serve.
     pub workers: usize,
@@ -84,6 +85,7 @@ pub struct Master<'a> {
     plan: &'a Plan<'a>,
     signals: Signals,
     lines: Lines,
+    manager: Manager,
     /// Until the command is told to stop.
     sockets: Option<Sockets>,
     workers: Vec<Worker>,
@@ -134,6 +136,7 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         plan,
         signals: Signals::catch()?,
         lines: Lines::begin().map_err(|error| format!("no thread: {}", console::reason(&error)))?,
+        manager: Manager::none(),
         sockets: Some(sockets),
         workers: Vec::new(),
         admin,
@@ -160,6 +163,10 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         files: BTreeMap::from([(plan.app.to_path_buf(), None)]),
         state: plan.is_dev.then(temporary).transpose()?,
     };
+    match Manager::from_environment(now) {
+        Ok(manager) => master.manager = manager,
+        Err(error) => master.lines.say(&format!("spindle: systemd is told nothing: {}", console::reason(&error))),
+    }
     let status = master.live().unwrap_or_else(|why| {
         master.lines.say(&format!("spindle: {why}"));
         Status::Failed
@@ -172,6 +179,9 @@ impl Master<'_> {
     fn live(&mut self) -> Result<Status, String> {
         loop {
             self.fill()?;
+            if let Err(error) = self.manager.turn(Instant::now()) {
+                self.lines.say(&format!("spindle: systemd is told nothing any more: {}", console::reason(&error)));
+            }
             if self.workers.is_empty()
                 && let Some(status) = self.stopping
             {
@@ -232,7 +242,7 @@ impl Master<'_> {
         let generation = self.target();
         let is_free = |number: &usize| self.of_generation(generation).all(|worker| worker.number != *number);
         let number = (1..=self.plan.workers).find(is_free).unwrap_or(self.plan.workers);
-        let mut command = (self.plan.command)(&sockets.names)?;
+        let mut command = (self.plan.command)(sockets)?;
         command.arg(format!("worker={number}"));
         if let Some(state) = &self.state {
             let mut argument = OsString::from("state=");
@@ -273,13 +283,14 @@ impl Master<'_> {
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
         let next = next.chain(self.look_at).chain(self.admin.due());
-        let next = next.chain(self.given_up_at()).min();
+        let next = next.chain(self.manager.due()).chain(self.given_up_at()).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.workers.iter().filter(|worker| !worker.is_silent).map(|worker| readable(worker.control())));
         self.admin.watch(&mut ready);
+        self.manager.watch(&mut ready);
         let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal; any other failure costs a needless check
     }
 
@@ -310,6 +321,7 @@ impl Master<'_> {
             return;
         }
         self.lines.say("Stopping when all requests are answered; Ctrl+C stops at once");
+        self.manager.stops("stopping when all requests are answered");
         self.stopping = Some(Status::Fine);
         // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
@@ -329,7 +341,7 @@ impl Master<'_> {
         let worker = &mut self.workers[place];
         match (line, worker.stage) {
             (b"ready", Stage::Starting) => {
-                self.has_served = true;
+                let was_serving = std::mem::replace(&mut self.has_served, true);
                 self.failures = 0;
                 worker.stage = Stage::Serving;
                 worker.ready = Some(now);
@@ -344,6 +356,9 @@ impl Master<'_> {
                 }
                 let generation = worker.generation;
                 self.does_boot = true;
+                if !was_serving && self.next.is_none() {
+                    self.manager.is_ready("serving");
+                }
                 let serving = self.of_generation(generation).filter(|worker| worker.stage == Stage::Serving).count();
                 if self.next == Some(generation) && serving >= self.plan.workers {
                     self.taken_over(generation, now);

@@ -1,10 +1,10 @@
 //! Processes: how one is started, what it inherits, and how its end is learnt of.
 #![allow(unsafe_code)]
 
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
 
@@ -30,6 +30,22 @@ pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<P
     unsafe { command.pre_exec(prepare) };
     let child = command.spawn()?;
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Returns a copy of a descriptor that this process was started with. Programs that it starts do not get the original.
+///
+/// # Errors
+/// There is no such descriptor.
+pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
+    if number < 0 {
+        return Err(Errno::BADF.into());
+    }
+    // SAFETY: it is used in this function only, and nothing closes it meanwhile: the command has one thread before it serves. If it is
+    // not open, the system says so.
+    let original = unsafe { BorrowedFd::borrow_raw(number) };
+    let copy = fcntl_dupfd_cloexec(original, 3)?;
+    fcntl_setfd(original, FdFlags::CLOEXEC)?;
+    Ok(copy)
 }
 
 /// Returns a process that has ended, and how: one that was started here, or, in the first process of a container, that another one has

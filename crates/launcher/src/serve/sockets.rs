@@ -1,6 +1,7 @@
 //! The sockets at which PHP accepts connections. They belong to this process, so that they outlive a PHP that ends: connections that
 //! come meanwhile wait in them.
 
+use super::systemd;
 use crate::console;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::ffi::{OsStr, OsString};
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -22,13 +24,18 @@ pub struct Sockets {
     paths: Vec<PathBuf>,
     /// What PHP is to listen at in place of the addresses.
     pub names: Vec<OsString>,
+    /// The same, for people.
+    pub shown: Vec<OsString>,
 }
+
+/// What stands before the name of a socket that systemd has passed.
+const PASSED: &str = "systemd:";
 
 impl Sockets {
     /// Returns `true` for what this process can listen at.
     pub fn is_address(address: &OsStr) -> bool {
         let text = address.to_string_lossy();
-        !text.starts_with("fd:") && text.contains(':') && text != "unix:"
+        !text.starts_with("fd:") && !text.starts_with(PASSED) && text.contains(':') && text != "unix:"
     }
 
     /// Listens at these addresses. Invalid ones, and descriptors that this process was started with, are left to PHP.
@@ -36,8 +43,14 @@ impl Sockets {
         let mut sockets = Sockets::default();
         for address in addresses {
             let text = address.to_string_lossy();
+            if let Some(name) = text.strip_prefix(PASSED) {
+                let passed = systemd::passed(name).map_err(|why| format!("Cannot listen at {text}: {why}"))?;
+                passed.into_iter().for_each(|socket| sockets.add(shown(&socket), socket));
+                continue;
+            }
             if !Sockets::is_address(address) || is_shared && text.starts_with("unix:") {
                 sockets.names.push(address.clone());
+                sockets.shown.push(address.clone());
                 continue;
             }
             let bound = match text.strip_prefix("unix:") {
@@ -45,11 +58,30 @@ impl Sockets {
                 None => tcp(&text, is_shared),
             };
             let socket = bound.map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
-            sockets.names.push(format!("taken-fd:{}", socket.as_raw_fd()).into());
-            sockets.open.push(socket);
+            sockets.add(address.clone(), socket);
         }
         Ok(sockets)
     }
+
+    fn add(&mut self, shown: OsString, socket: OwnedFd) {
+        self.names.push(format!("taken-fd:{}", socket.as_raw_fd()).into());
+        self.shown.push(shown);
+        self.open.push(socket);
+    }
+}
+
+/// Returns where a socket listens.
+fn shown(socket: &OwnedFd) -> OsString {
+    let Ok(address) = net::getsockname(socket) else { return "a socket".into() };
+    if let Ok(address) = SocketAddr::try_from(address.clone()) {
+        return address.to_string().into();
+    }
+    let path = SocketAddrUnix::try_from(address)
+        .ok()
+        .and_then(|unix| unix.path_bytes().map(OsStr::from_bytes).map(OsStr::to_owned));
+    let mut text = OsString::from("unix:");
+    text.push(path.unwrap_or_default());
+    text
 }
 
 impl Drop for Sockets {

@@ -33,7 +33,9 @@ impl Master<'_> {
         if self.stopping.is_some() {
             return;
         }
-        self.lines.say("spindle: starting PHP anew; requests that run are answered by the old one");
+        let text = "starting PHP anew; requests that run are answered by the old one";
+        self.lines.say(&format!("spindle: {text}"));
+        self.manager.reloads(text);
         self.admin.reloads();
         let now = Instant::now();
         self.newest += 1;
@@ -61,6 +63,8 @@ impl Master<'_> {
         self.admin.reloaded(status, &line);
         if self.follows {
             self.begin();
+        } else {
+            self.manager.is_ready(outcome);
         }
     }
 
