@@ -94,6 +94,7 @@ fn main() {
         "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
+        "glue/results.c",
         "glue/sapi.c",
         "glue/streams.c",
         "glue/surroundings.c",
@@ -120,6 +121,7 @@ fn main() {
         .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")
+        .file("glue/results.c")
         .file("glue/sapi.c")
         .file("glue/streams.c")
         .file("glue/surroundings.c")

@@ -60,6 +60,9 @@ void spindle_lazy_show(zend_object *object, spindle_lazy *lazy);
 bool spindle_lazy_wait(zend_object *object);
 #endif
 
+/* Has objects of a class say, where code uses one in place of its result, that it has to be awaited (see results.c). */
+void spindle_stand_for_result(zend_object_handlers *handlers);
+
 /* A call of C code whose handles are locked while its coroutine is suspended. It is on the C stack of the call. */
 typedef struct spindle_call {
 	struct spindle_call *outer;

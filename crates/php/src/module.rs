@@ -5,7 +5,7 @@ use crate::c;
 use crate::engine::{hooks, host_impl, interposition, linking, no_throw, output, syntax};
 use crate::handles::{connection_groups, iterators, matches, persistent, streams, trampolines};
 use crate::isolation::{self, calls};
-use crate::observe::{info, slices, watch};
+use crate::observe::{diagnostics, info, slices, watch};
 use crate::part;
 use crate::runtime::{
     context, coroutine, fork, gate, group, request,
@@ -98,6 +98,7 @@ fn deactivate() {
     scheduler::end_request();
     trampolines::request_ends();
     calls::forget_all();
+    diagnostics::request_ends();
     persistent::restore_list();
     if gate::deactivate() {
         scheduler::forget_events();

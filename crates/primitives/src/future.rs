@@ -121,6 +121,7 @@ pub fn register() {
     STATE.declare(c"Async\\FutureState", STATE_METHODS, &[]);
     let class = FUTURE.declare(c"Async\\Future", METHODS, STATICS);
     class.implement(coroutine::awaitable());
+    FUTURE.stands_for_result();
     coroutine::declare_awaitable(AwaitableClass {
         completion: |object| FUTURE.of(object)?.0.get().map(|state| &state.completion),
         deliver: |object| match FUTURE.of(object) {

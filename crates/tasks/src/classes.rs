@@ -63,6 +63,7 @@ function_table! {
 /// Registers the classes. At module start.
 pub fn register() {
     TASK.declare(c"Async\\Task\\Task", TASK_METHODS, &[]).implement(coroutine::awaitable());
+    TASK.stands_for_result();
     coroutine::declare_awaitable(AwaitableClass {
         completion: completion_of,
         deliver: |object| TASK.of(object).map_or(Ok(Value::NULL), |task| task.outcome()),

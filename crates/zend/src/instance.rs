@@ -22,6 +22,7 @@ declare! {
         handlers: *const sys::zend_object_handlers,
     );
     unsafe fn spindle_class_set_create(class: Class, create: Create);
+    safe fn spindle_stand_for_result(handlers: &mut sys::zend_object_handlers);
     unsafe fn spindle_object_freed(object: *const sys::zend_object);
     safe fn zend_objects_destroy_object(object: &Object);
     safe fn zend_get_gc_buffer_create() -> &'static GcBuffer;
@@ -150,6 +151,14 @@ impl<T: State> ObjectClass<T> {
         class.add_flags(flags);
         self.extend_to(class);
         self.class.set(Some(class));
+    }
+
+    /// Has the objects of this class, each of which stands for a result, say so where code uses one in place of its result. At module
+    /// start, after [`ObjectClass::register`].
+    pub fn stands_for_result(&self) {
+        let mut handlers = self.handlers.get();
+        spindle_stand_for_result(&mut handlers);
+        self.handlers.set(handlers);
     }
 
     /// Gives the objects of another class this state, at module start.

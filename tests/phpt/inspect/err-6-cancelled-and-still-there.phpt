@@ -29,7 +29,7 @@ function warned(int $count): Async\Coroutine
     });
 }
 
-$twice = warned(2);
+$twice = warned(3);
 $swallows = spawn(function () use ($twice) {
     for ($i = 0; $i < 2; $i++) {
         try {
@@ -97,7 +97,8 @@ Async\protect(function () use ($once) {
 });
 ?>
 --EXPECTF--
-swallowed twice: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
+swallowed twice: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 is cancelled again before it has ended, which ends its wait at err-6-cancelled-and-still-there.php:30 (before: cancelled at err-6-cancelled-and-still-there.php:37; now: cancelled at err-6-cancelled-and-still-there.php:39). What has to run to its end belongs in protect() @30
+    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
     Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
 protected: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:45 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:45 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @45
 in a scope: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:53 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:57 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @57

@@ -44,6 +44,13 @@ transact(fn() => $db->exec('BEGIN'), fn() => $db->exec('COMMIT'), fn() => $db->q
 transact(fn() => $db->query('-- first' . "\n" . '/* so */ begin'), fn() => $db->exec('end'), fn() => $db->query('SELECT 1'));
 [$begin, $end] = [$db->prepare('BEGIN'), $db->prepare('ROLLBACK')];
 transact(fn() => $begin->execute(), fn() => $end->execute(), fn() => $db->query('SELECT 1'));
+transact(fn() => $db->beginTransaction(), fn() => $db->commit(), function () use ($db) {
+    try {
+        $db->beginTransaction();
+    } catch (PDOException $e) {
+        echo $e->getMessage(), "\n";
+    }
+});
 echo "none from here\n";
 transact(fn() => $db->exec('BEGIN; INSERT INTO t VALUES (7); COMMIT'), fn() => null, fn() => $db->query('SELECT 1'));
 $db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
@@ -89,6 +96,9 @@ try {
 36: A statement on a connection on which coroutine #N has a transaction open, begun at line 36: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 37: A statement on a connection on which coroutine #N has a transaction open, begun at line 37: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
 39: A statement on a connection on which coroutine #N has a transaction open, begun at line 39: it becomes part of that. Use a connection for each coroutine, as Async\PooledPDO does
+42: A transaction is begun on a connection on which coroutine #N has a transaction open, begun at line 40: a connection has one at a time. Use a connection for each coroutine, as Async\PooledPDO does
+There is already an active transaction
+There is already an active transaction
 none from here
 an error handler may throw
 A statement on a connection on which corou, 0

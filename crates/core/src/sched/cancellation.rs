@@ -234,6 +234,11 @@ impl<X> Core<X> {
         self.coroutine_mut(self.running).cancellation.unshield();
     }
 
+    /// Returns the reason of a coroutine's cancellation that waits to be delivered.
+    pub fn requested_reason(&self, co: CoroutineId) -> Option<&X> {
+        if let Pending::Requested(reason) = &self.coroutine(co).cancellation.pending { Some(reason) } else { None }
+    }
+
     /// Returns `true` if a cancellation was accepted for it.
     pub fn is_cancel_requested(&self, co: CoroutineId) -> bool {
         !matches!(self.coroutine(co).cancellation.pending, Pending::None)

@@ -25,7 +25,8 @@ fn awaitable(value: Option<&Value>) -> Result<&Object, Thrown> {
         (Some(object), _) => object.class().name().to_text(),
         (None, value) => value.unwrap_or(const { &Value::NULL }).type_name(),
     };
-    Err(argument_error(1, true, &format!("must be of type Async\\Awaitable|Async\\Scope, {given} given")))
+    let instead = if given == "array" { " (Async\\awaitAll() awaits the members of an array)" } else { "" };
+    Err(argument_error(1, true, &format!("must be of type Async\\Awaitable|Async\\Scope, {given} given{instead}")))
 }
 
 /// Returns `true` if the object is of type `Awaitable|Scope`.

@@ -96,7 +96,7 @@ pub(super) fn around(call: Trampolined, run: impl FnOnce(Trampolined)) {
     let Some(rt) = scheduler::existing().filter(|_| settings::current().diagnostics) else { return run(call) };
     let frame = call.frame;
     let (Some(does), Some(key)) = (frame.function().and_then(does), key_of(frame)) else { return run(call) };
-    if does != Does::Begins && !warn(rt, frame, key) {
+    if !warn(rt, frame, key, does) {
         return; // an error handler has thrown
     }
     run(call);
@@ -142,7 +142,7 @@ fn place_of(frame: Frame) -> String {
 }
 
 /// Warns if another coroutine has a transaction open on the connection. Returns `false` if an exception is in flight then.
-fn warn(rt: &'static Runtime, frame: Frame, key: usize) -> bool {
+fn warn(rt: &'static Runtime, frame: Frame, key: usize, does: Does) -> bool {
     let me = rt.owner_id();
     let place = place_of(frame);
     let (text, is_known) = {
@@ -152,9 +152,13 @@ fn warn(rt: &'static Runtime, frame: Frame, key: usize) -> bool {
         if !state.told.insert((place, open.begun.clone())) {
             return true;
         }
+        let (what, so) = match does {
+            Does::Begins => ("A transaction is begun", "a connection has one at a time"),
+            Does::Ends | Does::Executes => ("A statement", "it becomes part of that"),
+        };
         let text = format!(
-            "A statement on a connection on which coroutine #{} has a transaction open, begun at {}: it becomes part of that. Use a \
-             connection for each coroutine, as Async\\PooledPDO does",
+            "{what} on a connection on which coroutine #{} has a transaction open, begun at {}: {so}. Use a connection for each \
+             coroutine, as Async\\PooledPDO does",
             open.of, open.begun
         );
         (text, open.is_known)

@@ -1,5 +1,5 @@
 //! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that have not been awaited in
-//! time, and coroutines that do not end after their cancellation.
+//! time, coroutines that do not end after their cancellation, and those that are cancelled again meanwhile.
 //!
 //! These are detected in the middle of other work: an object is freed, a timer fires. So the warnings are raised in
 //! runners, where an error handler of user code may wait and throw.
@@ -7,10 +7,15 @@
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Runtime};
-use crate::runtime::{describe, gate, life, report, runner, scope};
+use crate::runtime::{cancellation, describe, gate, life, report, runner, scope};
 use crate::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
-use spindle_zend::{Str, engine};
+use spindle_zend::{Object, Owned, PhpStatic, Str, engine, exception};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Why coroutines that have not ended were cancelled the last time, by their numbers. Only with `async.diagnostics`.
+static CANCELLED: PhpStatic<RefCell<BTreeMap<u64, String>>> = PhpStatic::new(RefCell::new(BTreeMap::new()));
 
 fn are_on() -> bool {
     settings::current().diagnostics
@@ -55,9 +60,18 @@ fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
     runner::warn(rt, &text, at.file(), at.line());
 }
 
+/// Forgets what is noted of coroutines. At the end of a request.
+pub fn request_ends() {
+    CANCELLED.take();
+}
+
 /// Warns if a complete coroutine whose object is being freed was never awaited.
 #[inline]
 pub fn object_dies(rt: &'static Runtime, this: &CoroutineObject) {
+    if are_on() {
+        let id = rt.core.borrow().id(this.co.get());
+        CANCELLED.borrow_mut().remove(&id);
+    }
     if are_on() && !rt.has_ended() && is_unawaited(&rt.core.borrow(), this) {
         warn_of_unawaited(rt, this);
     }
@@ -111,11 +125,56 @@ pub fn exits(rt: &'static Runtime) {
     gate::allow();
 }
 
-/// Schedules the warning for a cancelled coroutine, which should end soon.
+/// Schedules the warning for a cancelled coroutine, which should end soon, and warns if this ends a wait of one that was cancelled
+/// before.
 #[inline]
 pub fn cancelled(rt: &'static Runtime, co: CoroutineId) {
     if are_on() && !rt.has_ended() {
+        cancelled_again(rt, co);
         rt.core.borrow_mut().schedule_overdue_check(co, scope::deadline(cancel_warning_ms()));
+    }
+}
+
+/// Notes a cancellation, and warns if it ends a wait of a coroutine that was cancelled before: often that is in a `finally`.
+#[cold]
+fn cancelled_again(rt: &'static Runtime, co: CoroutineId) {
+    let (id, ends_wait, reason) = {
+        let core = rt.core.borrow();
+        let reason = core.requested_reason(co).map(|reason| Owned::clone(reason));
+        // One that defers its cancellation is still parked.
+        (core.id(co), core.is_started(co) && core.state(co) == State::Ready, reason)
+    };
+    let Some(now) = reason.map(|reason| why(rt, &reason)) else { return };
+    let before = CANCELLED.borrow_mut().insert(id, now.clone());
+    let Some(before) = before.filter(|_| ends_wait) else { return };
+    let this = rt.object(co);
+    let at = &this.suspended_at;
+    let text = format!(
+        "{} is cancelled again before it has ended, which ends its wait at {} (before: {before}; now: {now}). What has to run to its \
+         end belongs in protect()",
+        subject(id, this),
+        at.text()
+    );
+    runner::warn(rt, &text, at.file(), at.line());
+}
+
+/// Returns the message of a cancellation, with the place where user code has made it.
+fn why(rt: &'static Runtime, reason: &Object) -> String {
+    let original = cancellation::original(rt, reason);
+    let (message, place) = (exception::message_of(&original), exception::place_of(&original));
+    match (message.as_str(), place.as_str()) {
+        ("", place) => format!("cancelled at {place}"),
+        (message, place) if message.contains(place) => message.to_owned(),
+        (message, place) => format!("{message}, at {place}"),
+    }
+}
+
+/// Returns `Coroutine #4 spawned at FILE:LINE`, or what else the coroutine is.
+fn subject(id: u64, this: &CoroutineObject) -> String {
+    match this.spawned_at.text() {
+        _ if this.job().is_some() => format!("Coroutine #{id} for callbacks or a handler"),
+        place if place.is_empty() => format!("Coroutine #{id} (the script itself)"),
+        place => format!("Coroutine #{id} spawned at {place}"),
     }
 }
 
@@ -148,13 +207,8 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
     if matches!(state, State::Done | State::Ending) || !are_on() {
         return; // it has ended meanwhile
     }
-    let spawned = match this.spawned_at.text() {
-        _ if this.job().is_some() => " for callbacks or a handler".to_owned(),
-        place if place.is_empty() => " (the script itself)".to_owned(),
-        place => format!(" spawned at {place}"),
-    };
     let ms = cancel_warning_ms();
-    let mut text = format!("Coroutine #{id}{spawned} has not ended {ms} ms after its cancellation");
+    let mut text = format!("{} has not ended {ms} ms after its cancellation", subject(id, &this));
     let is_suspended = started && this.suspended_at.is_known();
     let at = if is_suspended { &this.suspended_at } else { &this.spawned_at };
     if state == State::Parked {

@@ -263,6 +263,7 @@ object_class!(
 /// Registers the class. At module start.
 pub fn register() {
     COROUTINE.register(classes::coroutine(), sys::ZEND_ACC_NO_DYNAMIC_PROPERTIES, |_| {});
+    COROUTINE.stands_for_result();
 }
 
 /// A call that has not been resolved.
