@@ -44,7 +44,7 @@ global scope, lifetime scope, open: 6 coroutines
   #3 suspended, spawned at %sdump-tree.php:10, suspended at %sdump-tree.php:10, waits in await() of coroutine #2 for %d.%d s
   #4 suspended, spawned at %sdump-tree.php:12, suspended at %sdump-tree.php:12, waits in usleep() for %d.%d s
   #5 suspended, spawned at %sdump-tree.php:14, suspended at %sdump-tree.php:14, waits in await() of coroutines #2, #4 for %d.%d s
-  #6 suspended, spawned at %sdump-tree.php:15, suspended at %sdump-tree.php:15, waits in poll() on descriptor %d for %d.%d s
+  #6 suspended, spawned at %sdump-tree.php:15, suspended at %sdump-tree.php:15 in fgets(), waits in poll() on descriptor %d for %d.%d s
 BoundedScope created at %sdump-tree.php:16, lifetime bottom-up, open: 2 coroutines
   #7 ending, spawned at %sdump-tree.php:17, waits for coroutine #%d
   #%d suspended, spawned at %sdump-tree.php:18, suspended at %sdump-tree.php:18, waits in delay() for %d.%d s

@@ -1,9 +1,10 @@
 //! The dump: the scopes and their coroutines, and what each waits for.
 
-use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
+use crate::observe::lines;
+use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Runtime, rt};
-use crate::runtime::{describe, failure, report, scope};
-use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
+use crate::runtime::{failure, report, scope};
+use spindle_core::sched::{CoroutineId, Lifetime, ScopeId};
 use spindle_zend::{Call, PhpResult, Value, engine, functions};
 use std::fmt::Write;
 
@@ -43,8 +44,8 @@ pub fn text(rt: &'static Runtime) -> String {
         members.retain(|co| !(over && *co == Core::MAIN));
         let indent = "  ".repeat(depth.min(INDENTED));
         let _ = writeln!(list, "{indent}{}: {}", scope_line(rt, id), count(members.len(), "coroutine"));
-        for co in members.into_iter().chain(others) {
-            let _ = writeln!(list, "{indent}  {}", coroutine_line(rt, co, over));
+        for line in lines::of(rt, &members, over).into_iter().chain(lines::of(rt, &others, over)) {
+            let _ = writeln!(list, "{indent}  {line}");
         }
         if id == Core::GLOBAL {
             for this in failure::unseen_failures(rt) {
@@ -84,56 +85,6 @@ fn scope_line(rt: &'static Runtime, id: ScopeId) -> String {
         (core.has_completed(id), ", finished"),
     ];
     text.extend(words.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word));
-    text
-}
-
-/// Returns the line of a coroutine that is not complete.
-fn coroutine_line(rt: &'static Runtime, co: CoroutineId, over: bool) -> String {
-    let this = rt.object(co);
-    let core = rt.core.borrow();
-    let state = core.state(co);
-    let mut text = format!("#{}", core.id(co));
-    text += match state {
-        _ if over => " abandoned",
-        State::Queued => " queued, not started",
-        State::Ready => " queued",
-        State::Running => " running",
-        State::Parked => " suspended",
-        State::Ending => " ending",
-        State::Done => " completed",
-    };
-    if core.is_zombie(co) {
-        text += ", zombie";
-    }
-    if core.is_cancel_requested(co) {
-        text += ", cancellation requested";
-    }
-    if let Some(job) = this.job() {
-        let (what, of) = job.about();
-        let _ = write!(text, ", {what}");
-        if let Some(of) = of {
-            let id = if of.co.get() == NO_SLOT { 0 } else { core.id(of.co.get()) };
-            let _ = write!(text, " #{id}");
-        }
-    } else if co == Core::MAIN {
-        text += ", the script itself";
-    } else {
-        let _ = write!(text, ", spawned at {}", this.spawned_at.text());
-    }
-    if core.has_outcome(co) && state != State::Done {
-        text += ", in the callbacks for its end";
-    }
-    if matches!(state, State::Parked | State::Ready) && core.has_stack(co) {
-        let _ = write!(text, ", suspended at {}", this.suspended_at.text());
-    }
-    drop(core);
-    let info = this.info();
-    if state == State::Ending {
-        let _ = write!(text, ", waits for {}", describe::children_of(rt, co));
-    }
-    if state == State::Parked && !info.call.is_empty() {
-        let _ = write!(text, ", waits in {} for {:.1} s", describe::wait_of(rt, co, &info), info.seconds());
-    }
     text
 }
 

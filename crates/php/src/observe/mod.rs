@@ -4,6 +4,7 @@ pub mod diagnostics;
 pub mod dump;
 pub mod info;
 pub mod limits;
+mod lines;
 pub mod metrics;
 pub mod slices;
 pub mod watch;
