@@ -69,11 +69,20 @@ $cases['serve: a standard error that no one reads keeps the command from nothing
     same(1, count(preg_grep("~^spindle: $lost lines are missing here, as no one has read standard error$~", $lines)));
     same('Stopping when all requests are answered; Ctrl+C stops at once', end($lines));
 };
-$cases['serve: a command whose standard error no one reads ends'] = function () {
-    [$serve, $pipe] = unread('true', '--log', 'off', app('operated.php', OPERATED), '--mode', 'worker');
-    $serve->signal();
-    same(0, $serve->end());
-    file_put_contents(WORK . '/opens', "open\n");
+$cases['serve: the last lines wait for a reader, and not for ever'] = function () {
+    foreach (['late', 'gone'] as $reader) {
+        @unlink(WORK . '/whole.err');
+        [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--log', 'off', app('operated.php', OPERATED), '--mode', 'worker');
+        $pid = serving($serve);
+        $serve->signal();
+        until(fn() => !lives($pid));
+        $status = $reader === 'gone' ? $serve->end() : null;
+        file_put_contents(WORK . '/opens', "open\n");
+        fclose($pipe);
+        until(fn() => file_exists(WORK . '/whole.err'));
+        $has_last = str_ends_with(file_get_contents(WORK . '/whole.err'), "\nStopping when all requests are answered; Ctrl+C stops at once\n");
+        same([$reader === 'late', 0], [$has_last, $status ?? $serve->end()]);
+    }
 };
 $cases['serve: signals while it reloads are one further reload, which has the last code'] = function () {
     $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('gated.php', "return fn() => 'first';"));

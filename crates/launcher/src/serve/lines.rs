@@ -17,7 +17,7 @@ const MOST: usize = 200;
 const LONGEST: usize = 4000;
 
 /// How long the end of the command waits for the last lines to be taken.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 struct State {
