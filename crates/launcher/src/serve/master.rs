@@ -7,6 +7,7 @@
 
 mod due;
 mod ends;
+mod heard;
 mod reload;
 mod worn;
 
@@ -18,15 +19,14 @@ use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
 use super::systemd::Manager;
-use super::worker::{BEYOND, Stage, Worker};
+use super::worker::{Stage, Worker};
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -327,63 +327,6 @@ impl Master<'_> {
         self.sockets = None;
         let now = Instant::now();
         self.workers.iter_mut().for_each(|worker| worker.finish(now, self.plan.grace));
-    }
-
-    /// Takes what one says.
-    fn listen(&mut self, place: usize) {
-        for line in self.workers[place].listen() {
-            self.heard(place, &line);
-        }
-    }
-
-    fn heard(&mut self, place: usize, line: &[u8]) {
-        let now = Instant::now();
-        let worker = &mut self.workers[place];
-        match (line, worker.stage) {
-            (b"ready", Stage::Starting) => {
-                let was_serving = std::mem::replace(&mut self.has_served, true);
-                self.failures = 0;
-                worker.stage = Stage::Serving;
-                worker.ready = Some(now);
-                worker.due = self.at_once; // the deadline of its start no longer applies
-                self.slowest = self.slowest.max(now - worker.began);
-                if worker.is_told || worker.is_pressed {
-                    worker.finish(now, self.plan.grace);
-                    if self.stopping.is_none() {
-                        worker.stage = Stage::Leaving;
-                    }
-                    return;
-                }
-                let generation = worker.generation;
-                self.does_boot = true;
-                if !was_serving && self.next.is_none() {
-                    self.manager.is_ready("serving");
-                }
-                let serving = self.of_generation(generation).filter(|worker| worker.stage == Stage::Serving).count();
-                if self.next == Some(generation) && serving >= self.plan.workers {
-                    self.taken_over(generation, now);
-                }
-                self.retire(now);
-            }
-            (_, Stage::Starting) if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
-            (b"runs", _) => worker.asked = None,
-            (b"refused", Stage::Starting) => worker.is_refused = true,
-            (_, stage) if self.plan.is_dev && line.starts_with(b"file ") && stage != Stage::Leaving => {
-                let file = PathBuf::from(OsStr::from_bytes(&line[5..]));
-                let seen = version(&file);
-                self.files.insert(file, seen);
-            }
-            (b"leaving", Stage::Serving) if self.stopping.is_none() => {
-                worker.stage = Stage::Leaving;
-                worker.is_due_by(now + self.plan.grace + BEYOND);
-                self.history.ended("fatal-error");
-                let began = worker.began;
-                self.rest(began + REST);
-                let which = self.name(&self.workers[place]);
-                self.lines.say(&format!("spindle: {which} accepts no more requests: starting another one"));
-            }
-            _ => {}
-        }
     }
 
     /// Has the next one started then at the earliest.
