@@ -146,15 +146,23 @@ $cases['serve: a worker that crashes while it finishes its requests is told of']
         same($times + 1.0, metric('spindle_worker_restarts_total{why="ended-leaving"}'));
         same(' 000', stream_get_contents($wait));
     }
-    // Those that are ended for other reasons are no crashes; one that crashes while all stop is, and the status says it.
+    // Those that are ended for other reasons are no crashes.
     same(2, said($serve, 'was ended by'));
-    $wait = begin($serve, '/wait');
     $serve->signal();
-    until(fn() => said($serve, 'Stopping') === 1);
-    posix_kill((int) file_get_contents(WORK . '/begun'), SIGSEGV);
-    same(1, $serve->end());
-    same(3, said($serve, 'before it had finished its requests'));
-    stream_get_contents($wait);
+    same(0, $serve->end());
+    // One that crashes while all stop is told of by the status, too: one that has served, and one that had finished before.
+    foreach ([false, true] as $reloads) {
+        $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker');
+        $wait = begin($serve, '/wait');
+        $reloads && $serve->signal(SIGHUP);
+        until(fn() => said($serve, "spindle: the new PHP has taken over\n") === (int) $reloads);
+        $serve->signal();
+        until(fn() => said($serve, 'Stopping') === 1);
+        posix_kill((int) file_get_contents(WORK . '/begun'), SIGSEGV);
+        same(1, $serve->end());
+        same(1, said($serve, 'spindle: PHP was ended by signal 11 before it had finished its requests: those are lost'));
+        stream_get_contents($wait);
+    }
 };
 $cases['serve: workers that need more than --max-memory from their start are not replaced for ever'] = function () {
     $hungry = '$GLOBALS["held"] = str_repeat("x", 60_000_000); return fn() => (string) getmypid();';
