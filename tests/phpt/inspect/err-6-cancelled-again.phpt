@@ -6,11 +6,11 @@ async.diagnostics=1
 <?php
 require __DIR__ . '/kit.inc';
 
-use Async\{CancellationException, Scope};
+use Async\{CancellationException, Lifetime, Scope};
 use function Async\{await, delay, protect, spawn};
 
 set_error_handler(function (int $level, string $message, string $file, int $line) {
-    echo "$line: ", preg_replace('/Coroutine #\d+/', 'Coroutine #N', str_replace("$file:", 'line ', $message)), "\n";
+    echo "$line: ", preg_replace('/(C|c)oroutine #\d+/', '$1oroutine #N', str_replace("$file:", 'line ', $message)), "\n";
     return true;
 });
 
@@ -45,6 +45,21 @@ $coroutine = cleansUp($long, $scope);
 $scope->cancel();
 T\failure($coroutine);
 
+$top = new Scope(Lifetime::TopDown);
+$top->spawn(function () use ($long) {
+    spawn(function () use ($long) {
+        try {
+            delay(600_000);
+        } finally {
+            $long();
+        }
+    });
+    T\turns(3);
+});
+T\turns(10);
+$top->cancel();
+$top->awaitAfterCancellation();
+
 echo "none from here\n";
 $scope = new Scope;
 $coroutine = cleansUp(fn() => protect(fn() => T\turns(20)), $scope);
@@ -69,4 +84,5 @@ T\failure($coroutine);
 by a message, and by the scope
 30: Coroutine #N spawned at line 15 is cancelled again before it has ended, which ends its wait at line 30 (before: cancelled at line 23; now: no time, at line 37). What has to run to its end belongs in protect()
 30: Coroutine #N spawned at line 15 is cancelled again before it has ended, which ends its wait at line 30 (before: cancelled at line 23; now: cancelled at line 40). What has to run to its end belongs in protect()
+30: Coroutine #N spawned at line 45 is cancelled again before it has ended, which ends its wait at line 30 (before: cancelled because the coroutine that spawned it has completed: coroutine #N, spawned at line 44; now: cancelled at line 55). What has to run to its end belongs in protect()
 none from here

@@ -27,6 +27,9 @@ $code = <<<'PHP'
     $late = spawn(fn() => 1);
     delay(40);
     await($late);
+    Async\iterate([1, 2], fn() => suspend());
+    Async\Future::completed(1)->map(fn($one) => $one)->await();
+    foreach (Async\Channel::fromStream(popen('echo', 'r')) as $line);
     PHP;
 echo 'awaited: ', told(T\php($code, $on));
 

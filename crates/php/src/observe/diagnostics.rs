@@ -34,7 +34,7 @@ fn unawaited_warning_ms() -> i64 {
 /// Returns `true` for a coroutine of user code in the global scope, whose outcome is only visible by awaiting it.
 fn concerns(core: &Core, this: &CoroutineObject) -> bool {
     let co = this.co.get();
-    this.job().is_none() && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
+    !this.runs_rust() && co != Core::MAIN && core.scope_of(co) == Core::GLOBAL
 }
 
 /// Returns `true` if the coroutine has returned and has never been awaited.
@@ -158,14 +158,16 @@ fn cancelled_again(rt: &'static Runtime, co: CoroutineId) {
     runner::warn(rt, &text, at.file(), at.line());
 }
 
-/// Returns the message of a cancellation, with the place where user code has made it.
+/// Returns the message of a cancellation, which says why, with the place where user code has made it.
 fn why(rt: &'static Runtime, reason: &Object) -> String {
     let original = cancellation::original(rt, reason);
     let (message, place) = (exception::message_of(&original), exception::place_of(&original));
-    match (message.as_str(), place.as_str()) {
-        ("", place) => format!("cancelled at {place}"),
-        (message, place) if message.contains(place) => message.to_owned(),
-        (message, place) => format!("{message}, at {place}"),
+    if message.is_empty() {
+        format!("cancelled at {place}")
+    } else if message.contains(&place) || !rt.given.has(&original) {
+        message // the place of one of the runtime's is where it ends a wait
+    } else {
+        format!("{message}, at {place}")
     }
 }
 

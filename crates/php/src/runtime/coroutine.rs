@@ -354,6 +354,12 @@ impl Coroutine {
         if let RustEntry::Job(job) = &**self.entry.get()? { Some(job) } else { None }
     }
 
+    /// Returns `true` if it runs Rust code: a runner, or a coroutine by which a function such as `iterate()` does its work.
+    #[inline(always)]
+    pub fn runs_rust(&self) -> bool {
+        self.entry.get().is_some()
+    }
+
     /// Runs the Rust body, and drops it.
     pub fn run_body(&self) -> PhpResult {
         let Some(RustEntry::Body(body)) = self.entry.get().map(Box::as_ref) else { return Ok(Value::NULL) };
