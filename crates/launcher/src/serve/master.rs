@@ -103,6 +103,7 @@ pub struct Master<'a> {
     newest: u32,
     /// Another reload follows that of `next`.
     follows: bool,
+    reload_began: Instant,
     /// How many, one after the other, were given up for the one that followed.
     given_up: u32,
     /// A worker of the generation that begins was ready, and none has failed since.
@@ -150,6 +151,7 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         next: None,
         newest: 0,
         follows: false,
+        reload_began: now,
         given_up: 0,
         does_boot: false,
         not_before: now,

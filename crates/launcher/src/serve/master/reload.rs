@@ -1,12 +1,13 @@
 //! Reloads: a generation of workers takes over from another one.
 
-use super::{FIRST_PAUSE, LONGEST_PAUSE, Master};
+use super::{FIRST_PAUSE, LONGEST_PAUSE, LONGEST_START, Master};
 use crate::serve::limits::Appetite;
 use crate::serve::worker::{Stage, Worker};
 use std::time::{Duration, Instant};
 
-/// How long a worker that starts is not given up for a reload that follows, or this many times as long as the slowest start so far. It
-/// doubles with each one that was: one of them gets its time, however often reloads are asked for.
+/// How long a worker that starts is not given up for a reload that follows, or this many times as long as the slowest start so far. A
+/// generation whose workers get ready and end again has the time of a start. Both double with each one that was given up: one of them
+/// gets its time, however often reloads are asked for.
 const PATIENCE: Duration = Duration::from_secs(5);
 const TIMES_AS_SLOW: u32 = 2;
 
@@ -41,6 +42,7 @@ impl Master<'_> {
         self.newest += 1;
         self.next = Some(self.newest);
         self.follows = false;
+        self.reload_began = now;
         self.does_boot = false;
         self.not_before = now;
         // They have read older code, and may never get ready with that. The next ones begin when they have ended.
@@ -92,7 +94,8 @@ impl Master<'_> {
     pub(super) fn given_up_at(&self) -> Option<Instant> {
         let starts = |worker: &&Worker| worker.stage == Stage::Starting && !worker.is_told;
         let oldest = self.workers.iter().filter(starts).map(|worker| worker.began).min();
-        oldest.filter(|_| self.follows).map(|began| began + patience(self.slowest, self.given_up))
+        self.next.filter(|_| self.follows)?;
+        Some(given_up_at(self.reload_began, oldest, self.slowest, self.given_up))
     }
 
     /// Gives up one that has had its time.
@@ -105,24 +108,38 @@ impl Master<'_> {
     }
 }
 
-fn patience(slowest: Duration, given_up: u32) -> Duration {
-    PATIENCE.max(slowest * TIMES_AS_SLOW) * 2u32.saturating_pow(given_up.min(8))
+fn given_up_at(began: Instant, oldest: Option<Instant>, slowest: Duration, given_up: u32) -> Instant {
+    let times = 2u32.saturating_pow(given_up.min(8));
+    let all = began + LONGEST_START.max(slowest * super::TIMES_AS_SLOW) * times;
+    oldest.map_or(all, |oldest| all.min(oldest + PATIENCE.max(slowest * TIMES_AS_SLOW) * times))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PATIENCE, patience};
+    use super::{PATIENCE, given_up_at};
     use crate::serve::master::{LONGEST_START, TIMES_AS_SLOW};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn one_of_a_few_reloads_gets_all_the_time_that_a_start_may_take() {
+        let began = Instant::now();
         for seconds in [0, 1, 60, 600] {
             let slowest = Duration::from_secs(seconds);
-            let first = patience(slowest, 0);
-            assert!(first >= PATIENCE && first >= slowest * 2 && first < LONGEST_START.max(slowest * TIMES_AS_SLOW));
-            assert!(patience(slowest, 4) >= LONGEST_START.max(slowest * TIMES_AS_SLOW));
-            assert!(patience(slowest, u32::MAX) >= patience(slowest, 4));
+            let longest = LONGEST_START.max(slowest * TIMES_AS_SLOW);
+            let time = |given_up| given_up_at(began, Some(began), slowest, given_up) - began;
+            assert!(time(0) >= PATIENCE && time(0) >= slowest * 2 && time(0) < longest);
+            assert!(time(4) >= longest && time(u32::MAX) >= time(4));
         }
+    }
+
+    #[test]
+    fn a_reload_whose_workers_end_again_and_again_has_the_time_of_a_start() {
+        let (began, second) = (Instant::now(), Duration::from_secs(1));
+        assert_eq!(given_up_at(began, None, second, 0), began + LONGEST_START);
+        assert_eq!(given_up_at(began, None, second, 1), began + LONGEST_START * 2);
+        // Those that start just now do not change that.
+        let late = began + second * 58;
+        assert_eq!(given_up_at(began, Some(late), second, 0), began + LONGEST_START);
+        assert_eq!(given_up_at(began, Some(began + second), second, 0), began + second + PATIENCE);
     }
 }
