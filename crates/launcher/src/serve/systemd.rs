@@ -167,3 +167,47 @@ fn listening(number: i32) -> Result<OwnedFd, String> {
     let listens = sockopt::socket_acceptconn(&socket) == Ok(true);
     if is_stream && listens { Ok(socket) } else { Err("it is not a socket that listens for streams".to_owned()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Manager};
+    use std::collections::VecDeque;
+    use std::os::unix::net::UnixDatagram;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_last_of_what_waits_is_told_and_a_sign_of_life_never_waits() {
+        let (socket, other) = UnixDatagram::pair().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        other.set_nonblocking(true).unwrap();
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let mut manager =
+            Manager { socket: Some(socket), unsent: VecDeque::new(), watchdog: Some((second, now + second)) };
+        let heard = || {
+            let mut bytes = [0; 100];
+            std::iter::from_fn(|| other.recv(&mut bytes).ok().map(|count| bytes[..count].to_vec()))
+                .map(|bytes| String::from_utf8(bytes).unwrap())
+                .collect::<Vec<_>>()
+        };
+        for number in 0..100 {
+            manager.is_ready(&number.to_string());
+        }
+        assert_eq!(manager.unsent.len(), MOST);
+        let mut all = Vec::new();
+        while !manager.unsent.is_empty() {
+            manager.turn(now + second).unwrap();
+            all.extend(heard());
+        }
+        let last: Vec<_> = (100 - MOST..100).map(|number| format!("READY=1\nSTATUS={number}\n")).collect();
+        assert_eq!(all, last);
+        manager.turn(now + second + second / 2).unwrap();
+        assert!(heard().is_empty());
+        manager.turn(now + second * 2).unwrap();
+        assert_eq!(heard(), ["WATCHDOG=1\n"]);
+        assert_eq!(manager.due(), Some(now + second * 3));
+        drop(other);
+        assert!(manager.turn(now + second * 3).is_err());
+        assert!(manager.turn(now + second * 4).is_ok(), "it is said once");
+        assert_eq!(manager.due(), None);
+    }
+}
