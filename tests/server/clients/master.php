@@ -170,6 +170,7 @@ $cases['serve: workers that need more than --max-memory from their start are not
     until(fn() => said($serve, 'spindle: PHP has reached --max-memory: another one takes its place') === 3);
     same(1, said($serve, 'spindle: workers reach --max-memory soon after their start, so the app needs more: they are replaced for that at growing intervals, of up to a minute'));
     same(true, ctype_digit(serving($serve)));
+    until(fn() => max(array_column(status()['workers'], 'seconds')) > 6); // each is at its limit after two
     // Other code is judged anew.
     $serve->signal(SIGHUP);
     until(fn() => said($serve, 'soon after their start') === 2);
