@@ -35,7 +35,7 @@ function begin(Serving $serve, string $path)
     return $client;
 }
 $cases['serve: after a fatal error the next PHP accepts, and the others have --grace'] = function () {
-    $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker', '--grace', '1');
+    $serve = new Serving(app('operated.php', OPERATED), '--mode', 'worker', '--grace', '5');
     $first = serving($serve);
     $stream = begin($serve, '/stream');
     same('500', $serve->get('/fatal', "-o /dev/null -w '%{http_code}'"));

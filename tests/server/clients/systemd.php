@@ -140,7 +140,7 @@ $cases['serve: sockets that systemd passes outlive the service'] = function () {
         ['systemd:', 'LISTEN_PID=$$ LISTEN_FDS=1', [$connected], 'descriptor 3: it is not a socket that listens for streams'],
         ['systemd:', 'LISTEN_PID=$$ LISTEN_FDS=900000000', $passes, 'descriptor \d+: (Bad file descriptor|it is not a socket that listens for streams)'],
     ] as [$address, $variables, $passed, $expected]) {
-        $command = ['bash', '-c', ($variables === '' ? '' : "export $variables && ") . 'exec "$@"', 'bash', dirname(EXTENSION) . '/spindle', 'serve', '--extension', EXTENSION, '--listen', $address, $app];
+        $command = ['timeout', '30', 'bash', '-c', ($variables === '' ? '' : "export $variables && ") . 'exec "$@"', 'bash', dirname(EXTENSION) . '/spindle', 'serve', '--extension', EXTENSION, '--listen', $address, $app];
         $process = proc_open($command, [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', WORK . '/wrong', 'w'], ...$passed], $pipes, WORK);
         same(1, proc_close($process));
         same(1, preg_match("~^spindle: Cannot listen at $address: $expected\n$~D", file_get_contents(WORK . '/wrong')));
