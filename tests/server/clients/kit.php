@@ -188,10 +188,15 @@ final class Serving
         $command = [...$through, dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(in_array('--listen', $arguments, true) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
         $files = [['file', '/dev/null', 'r'], ['file', WORK . '/serve.out', 'w'], ['file', WORK . '/serve.err', 'w'], ...$passes];
         $this->process = proc_open($command, $files, $pipes, WORK);
-        until(function () use (&$found) {
-            proc_get_status($this->process)['running'] || throw new \Exception('it does not start: ' . $this->errors());
-            return preg_match('~^Serving .* at (unix:\S+|https?://[^/\s]+)/?(?:, .*)? \(~m', $this->errors(), $found);
-        });
+        try {
+            until(function () use (&$found) {
+                proc_get_status($this->process)['running'] || throw new \Exception('it does not start: ' . $this->errors());
+                return preg_match('~^Serving .* at (unix:\S+|https?://[^/\s]+)/?(?:, .*)? \(~m', $this->errors(), $found);
+            });
+        } catch (\Exception $e) {
+            $this->signal(); // an object that was not made has no destructor
+            throw $e;
+        }
         $this->url = $found[1];
     }
 
