@@ -1085,32 +1085,35 @@ void spindle_exception_replace_previous(zend_object *exception, zend_object *pre
 	zend_update_property_ex(exception_base(exception), exception, ZSTR_KNOWN(ZEND_STR_PREVIOUS), &value);
 }
 
-/* Returns true if an exception that is thrown in these frames passes through them unchanged. It may be changed if
- * another one, which becomes its previous one, may be in flight: in finally blocks, destructors, and C code of other
- * modules. */
-bool spindle_passes_unchanged(zend_execute_data *frame)
+/* Returns true if one of these frames is in a finally block or a destructor, where an exception may be in flight. */
+bool spindle_cleans_up(zend_execute_data *frame)
 {
-	if (!frame || !frame->func || frame->func->type != ZEND_INTERNAL_FUNCTION
-			|| frame->func->internal_function.module != &spindle_module_entry) {
-		return false;
-	}
 	for (; frame; frame = frame->prev_execute_data) {
 		if (!frame->func || !ZEND_USER_CODE(frame->func->type)) {
 			continue;
 		}
 		const zend_op_array *code = &frame->func->op_array;
 		if (code->scope && code->scope->destructor == frame->func) {
-			return false;
+			return true;
 		}
 		uint32_t at = frame->opline - code->opcodes;
 		for (int i = 0; i < code->last_try_catch; i++) {
 			const zend_try_catch_element *element = &code->try_catch_array[i];
 			if (element->finally_op && at >= element->finally_op && at < element->finally_end) {
-				return false;
+				return true;
 			}
 		}
 	}
-	return true;
+	return false;
+}
+
+/* Returns true if an exception that is thrown in these frames passes through them unchanged. It may be changed if
+ * another one, which becomes its previous one, may be in flight: in finally blocks, destructors, and C code of other
+ * modules. */
+bool spindle_passes_unchanged(zend_execute_data *frame)
+{
+	return frame && frame->func && frame->func->type == ZEND_INTERNAL_FUNCTION
+		&& frame->func->internal_function.module == &spindle_module_entry && !spindle_cleans_up(frame);
 }
 
 /* Returns a copy of an exception with the same values. No user code runs: __clone() is only called for clones that

@@ -209,6 +209,7 @@ void spindle_throw(zend_object *exception);
 void spindle_throw_error(const char *message);
 void spindle_argument_error(uint32_t number, bool is_type, const char *message);
 zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message);
+bool spindle_cleans_up(zend_execute_data *frame);
 bool spindle_passes_unchanged(zend_execute_data *frame);
 zend_object *spindle_exception_copy(zend_object *exception);
 uint32_t spindle_exception_position(zend_object *exception, zend_string **file);

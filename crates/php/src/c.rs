@@ -161,6 +161,7 @@ declare! {
     pub safe fn spindle_tls_begins(frame: Frame) -> bool;
     pub safe fn spindle_tls_ends(frame: Frame);
     pub safe fn spindle_abandon(frame: Frame);
+    pub safe fn spindle_cleans_up(frame: Frame) -> bool;
     pub safe fn spindle_passes_unchanged(frame: Frame) -> bool;
 
     // Queries about values, and tables and numbers of the engine.

@@ -98,10 +98,10 @@ Async\protect(function () use ($once) {
 ?>
 --EXPECTF--
 swallowed twice: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 is cancelled again before it has ended, which ends its wait at err-6-cancelled-and-still-there.php:30 (before: cancelled at err-6-cancelled-and-still-there.php:37; now: cancelled at err-6-cancelled-and-still-there.php:39). What has to run to its end belongs in protect() @30
-    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
-    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @34
-protected: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:45 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:45 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @45
-in a scope: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:53 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:57 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @57
+    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. It has caught the CancellationException, and goes on @34
+    Coroutine #%d spawned at err-6-cancelled-and-still-there.php:27 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:34 in await() of coroutine #%d. It has caught the CancellationException, and goes on @34
+protected: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:45 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:45 in await() of coroutine #%d. It is in protect() @45
+in a scope: Coroutine #%d spawned at err-6-cancelled-and-still-there.php:53 has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:57 in await() of coroutine #%d. It cleans up, in finally or a destructor @57
 in time: nothing
-the script: Coroutine #1 (the script itself) has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:82 in await() of coroutine #%d. Code that catches the CancellationException, or waits in finally or protect(), should end soon @82
+the script: Coroutine #1 (the script itself) has not ended 60 ms after its cancellation: it is suspended at err-6-cancelled-and-still-there.php:82 in await() of coroutine #%d. It is in protect() @82
 off: nothing

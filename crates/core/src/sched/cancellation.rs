@@ -244,6 +244,11 @@ impl<X> Core<X> {
         !matches!(self.coroutine(co).cancellation.pending, Pending::None)
     }
 
+    /// Returns `true` if it defers cancellations.
+    pub fn is_shielded(&self, co: CoroutineId) -> bool {
+        !self.coroutine(co).cancellation.is_unshielded()
+    }
+
     /// Returns `true` if its last cancellation was delivered.
     pub fn was_cancellation_thrown(&self, co: CoroutineId) -> bool {
         matches!(self.coroutine(co).cancellation.pending, Pending::Thrown)

@@ -4,6 +4,7 @@
 //! These are detected in the middle of other work: an object is freed, a timer fires. So the warnings are raised in
 //! runners, where an error handler of user code may wait and throw.
 
+use crate::c;
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Runtime};
@@ -220,6 +221,23 @@ pub fn overdue(rt: &'static Runtime, co: CoroutineId) {
             text += &format!(" in {}", describe::wait_of(rt, co, &info));
         }
     }
-    text += ". Code that catches the CancellationException, or waits in finally or protect(), should end soon";
+    text += &format!(". {}", why_not_ended(rt, &this));
     runner::warn(rt, &text, at.file(), at.line());
+}
+
+/// Returns why a cancelled coroutine has not ended, as a sentence.
+fn why_not_ended(rt: &'static Runtime, this: &CoroutineObject) -> &'static str {
+    let (is_shielded, was_thrown) = {
+        let core = rt.core.borrow();
+        (core.is_shielded(this.co.get()), core.was_cancellation_thrown(this.co.get()))
+    };
+    if is_shielded {
+        "It is in protect()"
+    } else if !was_thrown {
+        "The exception has not been thrown there yet"
+    } else if rt.frame_of(this).is_some_and(|frame| c::spindle_cleans_up(frame)) {
+        "It cleans up, in finally or a destructor"
+    } else {
+        "It has caught the CancellationException, and goes on"
+    }
 }
