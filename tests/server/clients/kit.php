@@ -185,7 +185,7 @@ final class Serving
         $through = $arguments['through'] ?? [];
         $passes = $arguments['passes'] ?? [];
         unset($arguments['through'], $arguments['passes']);
-        $command = [...$through, dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(in_array('--listen', $arguments, true) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
+        $command = [...$through, dirname(EXTENSION) . '/spindle', 'serve', ...(in_array('--php', $arguments, true) ? [] : ['--php', PHP_BINARY]), '--extension', EXTENSION, ...(array_intersect(['--listen', '--config'], $arguments) ? [] : ['--listen', '127.0.0.1:0']), ...$arguments];
         $files = [['file', '/dev/null', 'r'], ['file', WORK . '/serve.out', 'w'], ['file', WORK . '/serve.err', 'w'], ...$passes];
         $this->process = proc_open($command, $files, $pipes, WORK);
         try {

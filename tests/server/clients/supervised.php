@@ -218,8 +218,8 @@ $cases['serve: limits and admin addresses that are wrong are one line, and statu
     $fine = app('fine.php', 'return fn() => "";');
     foreach ([
         "--admin $port" => "Cannot listen at $port: Address already in use",
-        '--admin nowhere' => '--admin takes HOST:PORT or unix:PATH, not nowhere',
-        '--admin fd:3' => '--admin takes HOST:PORT or unix:PATH, not fd:3',
+        '--admin nowhere' => '--admin takes HOST:PORT or unix:PATH, not \'nowhere\'',
+        '--admin fd:3' => '--admin takes HOST:PORT or unix:PATH, not \'fd:3\'',
         '--max-requests 0' => '--max-requests takes a number',
         '--max-memory 1T' => '--max-memory takes bytes, as in 256M',
         '--max-memory 0' => '--max-memory takes bytes, as in 256M',

@@ -132,7 +132,7 @@ $cases['serve: workers that never get ready end it, after six attempts'] = funct
     // No attempt makes these better.
     same('spindle: There is no option "none" (status 1)', $command('--workers', '3', '--set', 'none=1', app('fine.php', 'return fn() => "";')));
     foreach (['0', '1025', '-1', 'many', ''] as $count) {
-        same("spindle: cannot parse argument \"$count\": --workers takes a number, from 1 to 1024, or 'auto'; see 'spindle serve --help' (status 1)", $command("--workers=$count", 'fine.php'));
+        same("spindle: --workers takes a number, from 1 to 1024, or 'auto', not '$count'; see 'spindle serve --help' (status 1)", $command("--workers=$count", 'fine.php'));
     }
     same("spindle: --workers is not for --dev, which has one; see 'spindle serve --help' (status 1)", $command('--workers', '2', '--dev', 'fine.php'));
     // One that gets ready in time is enough.

@@ -78,9 +78,6 @@ pub struct Admin {
 
 impl Admin {
     pub fn bind(addresses: &[OsString]) -> Result<Admin, String> {
-        if let Some(address) = addresses.iter().find(|address| !Sockets::is_address(address)) {
-            return Err(format!("--admin takes HOST:PORT or unix:PATH, not {}", address.to_string_lossy()));
-        }
         let sockets = Sockets::bind(addresses, false)?;
         for socket in &sockets.open {
             rustix::io::ioctl_fionbio(socket, true).map_err(|error| console::reason(&error.into()))?;

@@ -66,23 +66,36 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What changes when a file does: its number, and when that was.
 type Version = Option<(u64, i64, i64)>;
 
+/// Makes PHP, as it serves at these sockets, or says why that cannot be.
+pub type Make<'a> = dyn Fn(&Sockets) -> Result<Command, String> + 'a;
+
+/// What a generation serves with: all of its workers have the same.
+pub struct Terms<'a> {
+    pub command: Box<Make<'a>>,
+    pub limits: Limits,
+    pub grace: Duration,
+}
+
 /// What is kept alive, and how.
 pub struct Plan<'a> {
-    /// PHP, as it serves at these addresses.
-    pub command: &'a dyn Fn(&Sockets) -> Result<Command, String>,
+    /// The terms of the next generation, or why there can be none.
+    pub terms: &'a dyn Fn() -> Result<Terms<'a>, String>,
     pub app: &'a Path,
+    /// Where it is, and where it answers questions.
+    pub addresses: Vec<String>,
     /// How many serve.
     pub workers: usize,
     /// How many may end, one after the other, before the first one ever is ready.
     pub attempts: u32,
-    pub limits: Limits,
-    pub grace: Duration,
     pub is_dev: bool,
     pub has_log_file: bool,
 }
 
 pub struct Master<'a> {
     plan: &'a Plan<'a>,
+    /// Those of the generation that serves, and of the one that is to take over from it.
+    terms: Terms<'a>,
+    next_terms: Option<Terms<'a>>,
     signals: Signals,
     lines: Lines,
     manager: Manager,
@@ -129,7 +142,7 @@ pub struct Master<'a> {
 }
 
 /// Serves until it is stopped.
-pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, String> {
+pub fn run<'a>(plan: &'a Plan<'a>, terms: Terms<'a>, sockets: Sockets, admin: Admin) -> Result<Status, String> {
     let temporary =
         || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
     let now = Instant::now();
@@ -143,7 +156,7 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         admin,
         began: now,
         history: History::default(),
-        look_at: plan.limits.are_any().then(|| now + INTERVAL),
+        look_at: terms.limits.are_any().then(|| now + INTERVAL),
         appetite: Appetite::default(),
         board: Board::new(plan.workers * (MOST_LEAVING + 3))
             .map_err(|error| format!("no shared memory: {}", console::reason(&error)))?,
@@ -164,6 +177,8 @@ pub fn run(plan: &Plan<'_>, sockets: Sockets, admin: Admin) -> Result<Status, St
         looked: now,
         files: BTreeMap::from([(plan.app.to_path_buf(), None)]),
         state: plan.is_dev.then(temporary).transpose()?,
+        terms,
+        next_terms: None,
     };
     match Manager::from_environment(now) {
         Ok(manager) => master.manager = manager,
@@ -244,7 +259,8 @@ impl Master<'_> {
         let generation = self.target();
         let is_free = |number: &usize| self.of_generation(generation).all(|worker| worker.number != *number);
         let number = (1..=self.plan.workers).find(is_free).unwrap_or(self.plan.workers);
-        let mut command = (self.plan.command)(sockets)?;
+        let terms = self.next_terms.as_ref().unwrap_or(&self.terms);
+        let (mut command, grace) = ((terms.command)(sockets)?, terms.grace);
         command.arg(format!("worker={number}"));
         if let Some(state) = &self.state {
             let mut argument = OsString::from("state=");
@@ -255,7 +271,7 @@ impl Master<'_> {
             command.stdin(Stdio::null()); // only the group of this process may read from it
         }
         let program = command.get_program().to_string_lossy().into_owned();
-        let mut worker = Worker::start(command, number, generation, &sockets.open, &mut self.board)
+        let mut worker = Worker::start(command, number, generation, grace, &sockets.open, &mut self.board)
             .map_err(|error| format!("{program}: {}", console::reason(&error)))?;
         // While it is developed, a debugger may hold it; and how long the first one takes is not known.
         if self.has_served && !self.plan.is_dev {
@@ -272,7 +288,7 @@ impl Master<'_> {
     fn finish(&mut self, which: impl Fn(&Worker) -> bool, now: Instant) {
         let some = self.workers.iter_mut().filter(|worker| worker.stage != Stage::Leaving && !worker.is_told);
         for worker in some.filter(|worker| which(worker)) {
-            worker.finish(now, self.plan.grace);
+            worker.finish(now);
             if worker.stage == Stage::Serving {
                 worker.stage = Stage::Leaving;
             }
@@ -328,7 +344,7 @@ impl Master<'_> {
         // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
         let now = Instant::now();
-        self.workers.iter_mut().for_each(|worker| worker.finish(now, self.plan.grace));
+        self.workers.iter_mut().for_each(|worker| worker.finish(now));
     }
 
     /// Has the next one started then at the earliest.
@@ -356,7 +372,7 @@ impl Master<'_> {
                 Question::Readiness if is_ready => Answer::text(200, "ready"),
                 Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
                 Question::Metrics => metrics(report::metrics(&told(), &self.history, self.lines.missing())),
-                Question::Status => json(report::status(&told(), self.began, is_stopping)),
+                Question::Status => json(report::status(&told(), &self.plan.addresses, self.began, is_stopping)),
                 Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
                 Question::Reload => {
                     reloads = true;

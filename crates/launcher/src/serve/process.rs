@@ -1,8 +1,10 @@
 //! Processes: how one is started, what it inherits, and how its end is learnt of.
 #![allow(unsafe_code)]
 
+use super::user::User;
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
+use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -15,6 +17,7 @@ use std::process::{Command, ExitStatus};
 pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<Pid> {
     let (parent, numbers) = (getpid(), inherits.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>());
     let prepare = move || {
+        // After a change of the user, which would undo it.
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(parent) {
             return Err(Errno::SRCH.into()); // it has ended before
@@ -30,6 +33,19 @@ pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<P
     unsafe { command.pre_exec(prepare) };
     let child = command.spawn()?;
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Has a program run as another user, and with nothing of what this one may do beyond that.
+pub fn run_as(command: &mut Command, user: &User) {
+    let (uid, gid, groups) = (user.uid, user.gid, user.groups.clone());
+    let become_user = move || {
+        set_thread_groups(&groups)?;
+        set_thread_gid(gid)?;
+        set_thread_uid(uid)?; // the last one, after which the others would be refused
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes three system calls, allocates nothing, and takes no locks. The child has one thread.
+    unsafe { command.pre_exec(become_user) };
 }
 
 /// Returns a copy of a descriptor that this process was started with. Programs that it starts do not get the original.

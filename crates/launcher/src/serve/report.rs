@@ -61,17 +61,18 @@ fn name(stage: Stage) -> &'static str {
 }
 
 /// All workers, as JSON.
-pub fn status(workers: &[Told], began: Instant, is_stopping: bool) -> String {
+pub fn status(workers: &[Told], addresses: &[String], began: Instant, is_stopping: bool) -> String {
     #[derive(Serialize)]
     struct Status<'a> {
         version: &'static str,
         pid: u32,
         seconds: f64,
         stopping: bool,
+        addresses: &'a [String],
         workers: &'a [Told],
     }
     let (pid, seconds) = (std::process::id(), began.elapsed().as_secs_f64());
-    let status = Status { version: env!("CARGO_PKG_VERSION"), pid, seconds, stopping: is_stopping, workers };
+    let status = Status { version: env!("CARGO_PKG_VERSION"), pid, seconds, stopping: is_stopping, addresses, workers };
     serde_json::to_string(&status).unwrap_or_default() // numbers and fixed names
 }
 

@@ -2,6 +2,7 @@
 //! come meanwhile wait in them.
 
 use super::systemd;
+use super::user::User;
 use crate::console;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::ffi::{OsStr, OsString};
@@ -57,7 +58,7 @@ impl Sockets {
                 Some(path) => unix(Path::new(path)).inspect(|_| sockets.paths.push(path.into())),
                 None => tcp(&text, is_shared),
             };
-            let socket = bound.map_err(|error| format!("Cannot listen at {text}: {}", console::reason(&error)))?;
+            let socket = bound.map_err(|error| refusal(address, &error))?;
             sockets.add(address.clone(), socket);
         }
         Ok(sockets)
@@ -84,6 +85,47 @@ fn shown(socket: &OwnedFd) -> OsString {
     text
 }
 
+/// Returns `true` for a descriptor that this process was started with.
+pub fn is_inherited(address: &OsStr) -> bool {
+    let text = address.to_string_lossy();
+    text.starts_with("fd:") || text.starts_with(PASSED)
+}
+
+/// Why an address cannot be listened at.
+pub fn refusal(address: &OsStr, error: &io::Error) -> String {
+    format!("Cannot listen at {}: {}", address.to_string_lossy(), console::reason(error))
+}
+
+/// Returns an address as every process may name it.
+pub fn absolute(address: &OsStr) -> String {
+    let text = address.to_string_lossy();
+    let path = text.strip_prefix("unix:").and_then(|path| std::path::absolute(path).ok());
+    path.map_or_else(|| text.clone().into_owned(), |path| format!("unix:{}", path.display()))
+}
+
+/// Fails if an address cannot be listened at. It takes no connection meanwhile, and changes no file.
+pub fn check(address: &OsStr, is_shared: bool) -> io::Result<()> {
+    let text = address.to_string_lossy();
+    let Some(path) = text.strip_prefix("unix:") else {
+        return first(&text, |address| bound(address, is_shared).map(drop));
+    };
+    let path = Path::new(path);
+    SocketAddrUnix::new(path)?;
+    if fs::symlink_metadata(path).is_ok() && !is_abandoned(path) {
+        return Err(io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error()));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::tempfile_in(folder).map(drop)
+}
+
+impl Sockets {
+    /// Gives the files of Unix sockets to the user as whom PHP runs, as if PHP had made them.
+    pub fn give(&self, user: &User) -> Result<(), String> {
+        let fails = |path: &Path, error| format!("{}: {}", path.display(), console::reason(&error));
+        self.paths.iter().try_for_each(|path| user.give(path).map_err(|error| fails(path, error)))
+    }
+}
+
 impl Drop for Sockets {
     fn drop(&mut self) {
         for path in &self.paths {
@@ -93,17 +135,26 @@ impl Drop for Sockets {
 }
 
 fn tcp(text: &str, is_shared: bool) -> io::Result<OwnedFd> {
+    first(text, |address| {
+        let socket = bound(address, is_shared)?;
+        net::listen(&socket, BACKLOG)?;
+        Ok(socket)
+    })
+}
+
+/// Does something with the first address of a name with which that succeeds.
+fn first<T>(text: &str, act: impl Fn(&SocketAddr) -> io::Result<T>) -> io::Result<T> {
     let mut last = io::ErrorKind::AddrNotAvailable.into();
     for address in text.to_socket_addrs()? {
-        match listening(&address, is_shared) {
-            Ok(socket) => return Ok(socket),
+        match act(&address) {
+            Ok(done) => return Ok(done),
             Err(error) => last = error,
         }
     }
     Err(last)
 }
 
-fn listening(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
+fn bound(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -111,14 +162,17 @@ fn listening(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
         sockopt::set_socket_reuseport(&socket, true)?;
     }
     net::bind(&socket, address)?;
-    net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }
 
-fn unix(path: &Path) -> io::Result<OwnedFd> {
-    // One that no process listens on any more is replaced.
+/// Returns `true` for a socket that no process listens on any more.
+fn is_abandoned(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+    is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+fn unix(path: &Path) -> io::Result<OwnedFd> {
+    if is_abandoned(path) {
         let _ = fs::remove_file(path);
     }
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

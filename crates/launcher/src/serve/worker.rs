@@ -45,6 +45,8 @@ pub struct Worker {
     pub pid: Pid,
     pub stage: Stage,
     pub began: Instant,
+    /// How long its requests may take when it is told to finish.
+    pub grace: Duration,
     /// When it began to serve.
     pub ready: Option<Instant>,
     /// When it is made to end, which it should have done by itself.
@@ -79,6 +81,7 @@ impl Worker {
         mut command: Command,
         number: usize,
         generation: u32,
+        grace: Duration,
         sockets: &[OwnedFd],
         board: &mut Board,
     ) -> std::io::Result<Worker> {
@@ -101,6 +104,7 @@ impl Worker {
             pid,
             stage: Stage::Starting,
             began: Instant::now(),
+            grace,
             ready: None,
             due: None,
             is_told: false,
@@ -126,7 +130,7 @@ impl Worker {
     }
 
     /// Makes it finish its requests.
-    pub fn finish(&mut self, now: Instant, grace: Duration) {
+    pub fn finish(&mut self, now: Instant) {
         self.is_told = true;
         match self.stage {
             Stage::Starting => {
@@ -135,7 +139,7 @@ impl Worker {
             }
             Stage::Serving => {
                 let _ = self.control.write_all(b"stop\n"); // it may be gone
-                self.is_due_by(now + grace + BEYOND);
+                self.is_due_by(now + self.grace + BEYOND);
             }
             Stage::Leaving => {}
         }

@@ -3,7 +3,7 @@
 use super::{LAST_WORDS, LOOK, MOST_LEAVING, Master, version};
 use crate::serve::worker::{Stage, Worker};
 use rustix::process::Signal;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 impl Master<'_> {
     /// Ends those that should have ended.
@@ -16,7 +16,7 @@ impl Master<'_> {
             let starting = |worker: &&mut Worker| worker.stage == Stage::Starting && !worker.is_told;
             if let (Some(file), Some(worker)) = (changed, self.workers.iter_mut().find(starting)) {
                 self.lines.say(&format!("{} has changed: starting again", file.display()));
-                worker.finish(now, Duration::ZERO);
+                worker.finish(now);
             }
         }
         // The oldest ones come first.

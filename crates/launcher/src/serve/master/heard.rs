@@ -27,7 +27,7 @@ impl Master<'_> {
                 worker.due = self.at_once; // the deadline of its start no longer applies
                 self.slowest = self.slowest.max(now - worker.began);
                 if worker.is_told || worker.is_pressed {
-                    worker.finish(now, self.plan.grace);
+                    worker.finish(now);
                     if self.stopping.is_none() {
                         worker.stage = Stage::Leaving;
                     }
@@ -54,7 +54,7 @@ impl Master<'_> {
             }
             (b"leaving", Stage::Serving) if self.stopping.is_none() => {
                 worker.stage = Stage::Leaving;
-                worker.is_due_by(now + self.plan.grace + BEYOND);
+                worker.is_due_by(now + worker.grace + BEYOND);
                 self.history.ended("fatal-error");
                 let began = worker.began;
                 self.rest(began + REST);

@@ -1,7 +1,8 @@
 //! Reloads: a generation of workers takes over from another one.
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, LONGEST_START, Master};
-use crate::serve::limits::Appetite;
+use crate::console;
+use crate::serve::limits::{Appetite, INTERVAL};
 use crate::serve::worker::{Stage, Worker};
 use std::time::{Duration, Instant};
 
@@ -34,14 +35,18 @@ impl Master<'_> {
         if self.stopping.is_some() {
             return;
         }
+        self.follows = false;
+        let terms = match (self.plan.terms)() {
+            Ok(terms) => terms,
+            Err(why) => return self.refused(&format!("{}: the old PHP goes on", console::one_line(&why))),
+        };
         let text = "starting PHP anew; requests that run are answered by the old one";
         self.lines.say(&format!("spindle: {text}"));
         self.manager.reloads(text);
         self.admin.reloads();
         let now = Instant::now();
         self.newest += 1;
-        self.next = Some(self.newest);
-        self.follows = false;
+        (self.next, self.next_terms) = (Some(self.newest), Some(terms));
         self.reload_began = now;
         self.does_boot = false;
         self.not_before = now;
@@ -49,9 +54,41 @@ impl Master<'_> {
         self.finish(|worker| worker.stage == Stage::Starting, now);
     }
 
+    /// Returns `true` while the generation that serves can do so without the next one.
+    fn goes_on(&self) -> bool {
+        let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
+        self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving)
+    }
+
+    /// There are no terms for a generation. The next one goes on only if no other one can serve.
+    fn refused(&mut self, why: &str) {
+        self.manager.reloads(why);
+        self.admin.reloads();
+        if self.goes_on() {
+            self.keep_old(why);
+        } else {
+            self.lines.say(&format!("spindle: {why}"));
+            self.history.failed_reloads += 1;
+            self.admin.reloaded(409, &format!("spindle: {why}"));
+        }
+    }
+
+    /// Ends the generation that was to take over.
+    fn keep_old(&mut self, why: &str) {
+        (self.next, self.next_terms) = (None, None);
+        self.history.failed_reloads += 1;
+        let (kept, now) = (self.generation, Instant::now());
+        self.finish(|worker| worker.generation != kept, now);
+        self.reloaded(409, why);
+    }
+
     /// All workers of a generation are ready.
     pub(super) fn taken_over(&mut self, generation: u32, now: Instant) {
         (self.generation, self.next, self.given_up) = (generation, None, 0);
+        if let Some(terms) = self.next_terms.take() {
+            self.look_at = terms.limits.are_any().then(|| now + INTERVAL);
+            self.terms = terms;
+        }
         self.history.reloads += 1;
         self.appetite = Appetite::default(); // other code may need less
         self.finish(|worker| worker.generation != generation, now);
@@ -73,15 +110,8 @@ impl Master<'_> {
     /// Goes on after one that did not get as far as to serve.
     pub(super) fn failed(&mut self, generation: u32, how: &str) {
         self.does_boot = false;
-        let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
-        let goes_on = self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving);
-        if self.next == Some(generation) && goes_on {
-            self.next = None;
-            self.history.failed_reloads += 1;
-            let (kept, now) = (self.generation, Instant::now());
-            self.finish(|worker| worker.generation != kept, now);
-            self.reloaded(409, &format!("the new PHP {how}: the old one goes on"));
-            return;
+        if self.next == Some(generation) && self.goes_on() {
+            return self.keep_old(&format!("the new PHP {how}: the old one goes on"));
         }
         let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
         self.failures = (self.failures + 1).min(16);

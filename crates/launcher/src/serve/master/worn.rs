@@ -13,7 +13,7 @@ impl Master<'_> {
             return;
         }
         self.look_at = Some(now + INTERVAL);
-        let limits = self.plan.limits;
+        let limits = self.terms.limits;
         let most = (self.plan.workers / 4).max(1);
         let mut worn = self.workers.iter().filter(|worker| worker.is_worn && worker.stage == Stage::Serving).count();
         for place in 0..self.workers.len() {

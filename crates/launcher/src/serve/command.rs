@@ -1,0 +1,117 @@
+//! PHP, as the command line that serves.
+
+use super::process;
+use super::settings::Request;
+use super::sockets::Sockets;
+use super::user::User;
+use crate::doctor::candidates;
+use crate::doctor::php::{Php, with_module};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const CODE: &str = include_str!("../serve.php");
+
+/// Returns the module that has to be loaded, if PHP's configuration loads none.
+pub fn module(request: &Request, php: &Php) -> Result<Option<PathBuf>, String> {
+    let configured = php.probe(None);
+    let facts = configured.facts.as_ref().ok_or_else(|| configured.no_facts())?;
+    if facts.sapi != "cli" {
+        return Err(format!(
+            "{} is not PHP's command line, but {}: --php names another one",
+            php.file.display(),
+            facts.sapi
+        ));
+    }
+    if facts.spindle.is_some() {
+        return Ok(None);
+    }
+    let candidates = candidates(request.extension.as_deref(), &facts.extension_dir);
+    let found = candidates.iter().find(|file| file.is_file()).cloned();
+    found.map(Some).ok_or_else(|| {
+        let tried: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
+        format!("no spindle.so: PHP's configuration loads none, and there is no {}", tried.join(" and no "))
+    })
+}
+
+/// PHP, as it serves.
+pub fn command(
+    request: &Request,
+    (php, module): (&Php, Option<&Path>),
+    user: Option<&User>,
+    app: &Path,
+    sockets: &Sockets,
+) -> Command {
+    let mut command = Command::new(&php.file);
+    if let Some(user) = user {
+        process::run_as(&mut command, user);
+        command.envs(user.environment());
+    }
+    if let Some(module) = module {
+        command.arg("-d").arg(with_module(module));
+    }
+    let is_dev = request.is_dev && !request.is_check;
+    // Visitors do not see what went wrong, but whoever reads the terminal does.
+    let shows = if is_dev && request.mode != "handler" { "1" } else { "0" };
+    for setting in ["display_errors", "html_errors"] {
+        command.arg("-d").arg(format!("{setting}={shows}"));
+    }
+    for setting in ["log_errors=1", "error_log="] {
+        command.arg("-d").arg(setting);
+    }
+    if request.mode == "application" {
+        command.arg("-d").arg("opcache.enable_cli=1"); // all instances run the same compiled code
+    }
+    for (name, value) in &request.ini {
+        command.arg("-d").arg(joined(name, value));
+    }
+    command.envs(request.env.iter().map(|(name, value)| (name, value)));
+    command.arg("-r").arg(CODE.trim_start_matches("<?php\n")).arg("--");
+    let mut pass = |name: &str, value: &OsStr| {
+        command.arg(joined(OsStr::new(name), value));
+    };
+    pass("app", app.as_os_str());
+    let grace = request.grace.as_secs_f64().to_string();
+    // A check is over when the first one is ready, and the others may compute for long.
+    let instances = if request.is_check { 1 } else { request.instances.unwrap_or(16) }.to_string();
+    let workers = request.workers.unwrap_or(1).to_string();
+    for (name, value) in [
+        ("instances", &instances),
+        ("workers", &workers),
+        ("mode", &request.mode),
+        ("log", &request.log),
+        ("grace", &grace),
+    ] {
+        pass(name, OsStr::new(value));
+    }
+    for (name, values) in [
+        ("files", &*request.files),
+        ("set", &request.set.iter().map(|(name, value)| joined(name, value)).collect::<Vec<_>>()),
+        ("listen", &sockets.names),
+        ("shown", &sockets.shown),
+        ("argument", &request.arguments),
+    ] {
+        values.iter().for_each(|value| pass(name, value));
+    }
+    if let Some(file) = &request.log_file {
+        pass("log-file", file);
+    }
+    if let Some((certificate, key)) = &request.tls {
+        pass("certificate", certificate);
+        pass("key", key);
+    }
+    for (name, is_given) in [("dev", is_dev), ("proxied", request.is_proxied)] {
+        if is_given {
+            pass(name, OsStr::new("1"));
+        }
+    }
+    command
+}
+
+/// `NAME=VALUE`
+fn joined(name: &OsStr, value: &OsStr) -> OsString {
+    let mut text = name.to_owned();
+    text.push("=");
+    text.push(value);
+    text
+}
