@@ -21,7 +21,7 @@ TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, null give
 TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, string given
 TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, stdClass given
 TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, Closure given
-TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, array given
+TypeError: Async\await(): Argument #1 ($awaitable) has the wrong type, array given (Async\awaitAll() awaits the members of an array)
 TypeError: Async\await(): Argument #2 ($cancellation) has the wrong type, int given
 TypeError: Async\await(): Argument #2 ($cancellation) has the wrong type, stdClass given
 ArgumentCountError: Async\await() expects at most 2 arguments, 3 given
