@@ -6,6 +6,7 @@ use super::process;
 use super::settings::Request;
 use super::signals::Signals;
 use super::sockets::{self, Sockets};
+use super::values::is_address;
 use super::worker::{Stage, Worker};
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -36,7 +37,7 @@ pub fn run(request: &Request, terms: &Terms<'_>) -> Result<Status, String> {
 
 /// Fails if one cannot be bound, unless a server that is asked at its admin address has it already.
 fn addresses(request: &Request) -> Result<(), String> {
-    let listen = request.listen.iter().filter(|address| Sockets::is_address(address));
+    let listen = request.listen.iter().filter(|address| is_address(address));
     let wanted = listen.map(|address| (address, request.is_shared));
     let wanted = wanted.chain(request.admin.iter().map(|address| (address, false)));
     let mut own: Option<Vec<String>> = None;
@@ -87,7 +88,7 @@ fn boots(request: &Request, terms: &Terms<'_>) -> Result<bool, String> {
     let mut private = OsString::from("unix:");
     private.push(folder.path().join("check"));
     let mut sockets = Sockets::bind(&[private], false)?;
-    let is_wrong = |address: &&OsString| !Sockets::is_address(address) && !sockets::is_inherited(address);
+    let is_wrong = |address: &&OsString| !is_address(address) && !sockets::is_inherited(address);
     sockets.names.extend(request.listen.iter().filter(is_wrong).cloned());
     let mut command = (terms.command)(&sockets)?;
     command.arg("worker=0");

@@ -3,6 +3,7 @@
 
 use super::systemd;
 use super::user::User;
+use super::values::{PASSED, is_address};
 use crate::console;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::ffi::{OsStr, OsString};
@@ -29,16 +30,7 @@ pub struct Sockets {
     pub shown: Vec<OsString>,
 }
 
-/// What stands before the name of a socket that systemd has passed.
-const PASSED: &str = "systemd:";
-
 impl Sockets {
-    /// Returns `true` for what this process can listen at.
-    pub fn is_address(address: &OsStr) -> bool {
-        let text = address.to_string_lossy();
-        !text.starts_with("fd:") && !text.starts_with(PASSED) && text.contains(':') && text != "unix:"
-    }
-
     /// Listens at these addresses. Invalid ones, and descriptors that this process was started with, are left to PHP.
     pub fn bind(addresses: &[OsString], is_shared: bool) -> Result<Sockets, String> {
         let mut sockets = Sockets::default();
@@ -49,7 +41,7 @@ impl Sockets {
                 passed.into_iter().for_each(|socket| sockets.add(shown(&socket), socket));
                 continue;
             }
-            if !Sockets::is_address(address) || is_shared && text.starts_with("unix:") {
+            if !is_address(address) || is_shared && text.starts_with("unix:") {
                 sockets.names.push(address.clone());
                 sockets.shown.push(address.clone());
                 continue;

@@ -1,6 +1,5 @@
 //! The values of options, from text. What is wrong with one is said as what the option takes.
 
-use super::sockets::Sockets;
 use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -44,9 +43,18 @@ pub fn one_of(value: &OsStr, allowed: &[&str]) -> Result<String, String> {
     given.ok_or_else(|| format!("takes {} or {}", allowed[..allowed.len() - 1].join(", "), allowed[allowed.len() - 1]))
 }
 
+/// What stands before the name of a socket that systemd has passed.
+pub const PASSED: &str = "systemd:";
+
+/// Returns `true` for what this process can listen at.
+pub fn is_address(address: &OsStr) -> bool {
+    let text = address.to_string_lossy();
+    !text.starts_with("fd:") && !text.starts_with(PASSED) && text.contains(':') && text != "unix:"
+}
+
 /// Takes an address at which the command itself can listen.
 pub fn address(value: OsString) -> Result<OsString, String> {
-    if Sockets::is_address(&value) { Ok(value) } else { Err("takes HOST:PORT or unix:PATH".to_owned()) }
+    if is_address(&value) { Ok(value) } else { Err("takes HOST:PORT or unix:PATH".to_owned()) }
 }
 
 /// Splits a value at the first of these bytes.
