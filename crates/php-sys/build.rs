@@ -84,6 +84,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
     for file in [
         "glue/wrapper.h",
+        "glue/error_log.c",
         "glue/fibers.c",
         "glue/glue.c",
         "glue/generators.c",
@@ -112,7 +113,8 @@ fn main() {
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
     let mut glue = cc::Build::new();
-    glue.file("glue/fibers.c")
+    glue.file("glue/error_log.c")
+        .file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")
         .file("glue/instance_autoloaders.c")

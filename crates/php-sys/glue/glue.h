@@ -419,6 +419,13 @@ void spindle_sapi_server_text(const char *name, zval *text);
 void spindle_sapi_send_headers(void);
 void spindle_sapi_exception_handler(zval *handler);
 void spindle_sapi_uncaught(zend_object *exception);
+/* `take`: whether it has passed the message on, changed. */
+void spindle_error_log_watch(bool (*take)(const char *message, int severity));
+void spindle_error_log_watch_no_more(void);
+void spindle_error_log_pass(const char *line, int severity);
+void spindle_error_log(const char *line, int severity);
+enum { SPINDLE_TIME = 32 };
+void spindle_error_log_time(char text[SPINDLE_TIME]);
 zend_long spindle_time_limit(void);
 void spindle_time_limit_watch(bool (*set)(zend_long seconds)); /* returns whether the limit concerns only the running code */
 void spindle_time_limit_watch_no_more(bool begins);

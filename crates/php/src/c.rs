@@ -57,6 +57,9 @@ impl OutputHandlers {
     }
 }
 
+/// The size of the place for a time.
+pub const TIME: usize = sys::SPINDLE_TIME as usize;
+
 /// A proxy for another function, which only the glue fills in.
 #[repr(transparent)]
 pub struct ProxyFunction(UnsafeCell<sys::zend_internal_function>);
@@ -140,6 +143,11 @@ declare! {
     pub safe fn spindle_sapi_send_headers();
     pub safe fn spindle_sapi_exception_handler(handler: &mut Value);
     pub safe fn spindle_sapi_uncaught(exception: &Object);
+    pub safe fn spindle_error_log_watch(take: extern "C" fn(Text<'_>, c_int) -> bool);
+    pub safe fn spindle_error_log_watch_no_more();
+    pub safe fn spindle_error_log_pass(line: Text<'_>, severity: c_int);
+    pub safe fn spindle_error_log(line: Text<'_>, severity: c_int);
+    pub safe fn spindle_error_log_time(text: &mut [u8; TIME]);
     pub safe fn spindle_time_limit() -> i64;
     pub safe fn spindle_time_limit_watch(set: extern "C" fn(i64) -> bool);
     pub safe fn spindle_time_limit_watch_no_more(begins: bool);

@@ -54,6 +54,7 @@ use crate::api::{awaiting, scope_values, settled};
 use crate::handles::{groups, handle_locks};
 pub use crate::isolation::ErrorHandling;
 use crate::isolation::sapi::Sapi;
+use crate::observe::dump;
 pub use crate::part::hold;
 pub use crate::runtime::completion::{AwaitableClass, Completion, maker, running_maker};
 use crate::runtime::coroutine::{COROUTINE, CoroutineObject, NO_SLOT};
@@ -315,6 +316,13 @@ impl Scope {
         }
     }
 
+    /// Returns lines that say where its coroutines are, and those of the scopes below it: what each waits for, and its stack. Runs no PHP
+    /// code.
+    pub fn describe(&self) -> String {
+        check_place();
+        scheduler::existing().map_or(String::new(), |rt| dump::of_scope(rt, self.0.0))
+    }
+
     /// Cancels the coroutines of the scope with a copy of this exception, and closes it. Can be called while an exception is in
     /// flight.
     pub fn cancel(&self, reason: &Object) {
@@ -402,7 +410,7 @@ pub fn settled(outcome: Result<Value, Value>) -> Owned<Object> {
 pub fn attached() -> Option<Owned<Object>> {
     let rt = scheduler::existing()?;
     let scope = {
-        let core = rt.core.borrow();
+        let core = rt.core.try_borrow().ok()?; // something may be logged in the middle of anything
         core.scope_of(core.running())
     };
     scope_values::attached(scope)
@@ -595,6 +603,11 @@ pub fn throw_first(objects: &[Owned<Object>], failures: Vec<(usize, Owned<Object
 pub fn current_id() -> u64 {
     check_place();
     scheduler::rt().owner_id()
+}
+
+/// Returns the id of the running coroutine; 0 if there is none. May be called in the middle of anything.
+pub fn running_id() -> u64 {
+    scheduler::existing().map_or(0, |rt| rt.context().id.get())
 }
 
 /// Activates the runtime before the first coroutine is spawned, so that forks are seen from here on.

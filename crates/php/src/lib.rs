@@ -23,6 +23,6 @@ pub mod sapi;
 mod settings;
 mod stack;
 
-pub use observe::{limits, slices};
+pub use observe::{error_log, limits, slices};
 pub use part::{Part, module_entry};
 pub use runtime::request_value::RequestValue;

@@ -4,8 +4,8 @@ use crate::observe::lines;
 use crate::runtime::coroutine::CoroutineObject;
 use crate::runtime::scheduler::{Core, Runtime, rt};
 use crate::runtime::{failure, report, scope};
-use spindle_core::sched::{CoroutineId, Lifetime, ScopeId};
-use spindle_zend::{Call, PhpResult, Value, engine, functions};
+use spindle_core::sched::{CoroutineId, Lifetime, ScopeId, State};
+use spindle_zend::{Array, Call, PhpResult, Str, Value, engine, exception, functions};
 use std::fmt::Write;
 
 /// Scopes deeper than this are not indented further.
@@ -94,6 +94,60 @@ fn failed_line(rt: &'static Runtime, this: &CoroutineObject) -> String {
     let failure = this.exception.get().map_or(String::new(), |failure| report::described(&failure));
     format!("#{id} failed, not awaited, spawned at {}: {failure}", this.spawned_at.text())
 }
+
+/// How many coroutines are told of a scope, and how many frames of the stack of each.
+const TOLD: usize = 20;
+
+/// Returns lines with the coroutines of a scope and of those below it, each with its stack. Runs no PHP code.
+pub fn of_scope(rt: &'static Runtime, scope: ScopeId) -> String {
+    let mut all = Vec::new();
+    let mut open = vec![scope];
+    while let Some(id) = open.pop() {
+        let core = rt.core.borrow();
+        if core.scope_exists(id) {
+            all.extend(core.members(id));
+            open.extend(core.child_scopes(id).into_iter().rev());
+        }
+    }
+    let mut text = String::new();
+    for co in all.iter().take(TOLD) {
+        let _ = writeln!(text, "  {}", lines::of(rt, &[*co], false).concat());
+        text += &stack(rt, *co);
+    }
+    if all.len() > TOLD {
+        let _ = writeln!(text, "  and {} more", all.len() - TOLD);
+    }
+    text
+}
+
+/// Returns the stack of a coroutine, the innermost call first.
+fn stack(rt: &'static Runtime, co: CoroutineId) -> String {
+    let has_stack = {
+        let core = rt.core.borrow();
+        core.has_stack(co) && matches!(core.state(co), State::Parked | State::Ready | State::Running)
+    };
+    let frame = has_stack.then(|| rt.frame_of(rt.object(co))).flatten();
+    let Some(frame) = frame else { return String::new() };
+    let trace = engine::backtrace(frame, WITHOUT_ARGUMENTS, TOLD as i32);
+    let mut text = String::new();
+    if rt.core.borrow().state(co) == State::Running
+        && let Some((file, line)) = frame.position()
+    {
+        let _ = writeln!(text, "    at {}", exception::place(file, line)); // of others their line says it
+    }
+    for (number, frame) in trace.as_array().into_iter().flat_map(Array::values_in_order).enumerate() {
+        let Some(frame) = frame.as_array() else { continue };
+        let part =
+            |name: &str| frame.get_text(name.as_bytes()).and_then(Value::as_str).map_or(String::new(), Str::to_text);
+        let line = frame.get_text(b"line").and_then(Value::as_long).map_or(String::new(), |line| format!("({line})"));
+        let file = Some(part("file")).filter(|file| !file.is_empty()).unwrap_or("[internal function]".to_owned());
+        let _ = writeln!(text, "    #{number} {file}{line}: {}{}{}()", part("class"), part("type"), part("function"));
+    }
+    text
+}
+
+/// `DEBUG_BACKTRACE_IGNORE_ARGS`.
+const WITHOUT_ARGUMENTS: i32 = 2;
 
 /// How long to wait until standard error is ready, in milliseconds.
 const STDERR_TIMEOUT_MS: i32 = 1000;

@@ -2,6 +2,7 @@
 
 pub mod diagnostics;
 pub mod dump;
+pub mod error_log;
 pub mod info;
 pub mod limits;
 mod lines;
