@@ -2,6 +2,7 @@
 
 use crate::application::Place;
 use crate::errors;
+use crate::slow;
 use crate::state::Inner;
 use spindle_php::coroutine::{self, Scope, WaitQueue};
 use spindle_php::limits;
@@ -168,5 +169,9 @@ impl Handler for Handling {
             _ => errors::cancellation(&self.exchange, reason),
         };
         self.cancel_scope(&reason);
+    }
+
+    fn is_slow(&self, duration: u64) {
+        slow::log(self, duration);
     }
 }

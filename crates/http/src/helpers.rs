@@ -56,14 +56,25 @@ const SOURCE: &str = r##"[
         $isPipe = \stream_get_meta_data($to)['stream_type'] === 'STDIO' && ((\fstat($to)['mode'] ?? 0) & 0170000) === 0010000;
         $most = $isPipe ? 4096 : \PHP_INT_MAX;
         $text = $lost > 0 ? "$lost requests are not in this log, because writing it was too slow or has failed\n" : '';
+        $json = static fn (mixed $value): string => \json_encode($value, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_SLASHES);
         foreach ($entries as $entry) {
-            if ($format === 'json') {
+            if ($format !== 'combined') {
+                $entry = ['time' => \gmdate('Y-m-d\TH:i:s\Z')] + $entry;
                 $entry['duration'] = \round($entry['duration'], 6);
-                $line = \json_encode(['time' => \gmdate('Y-m-d\TH:i:s\Z')] + $entry, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_SLASHES) . "\n";
+            }
+            if ($format === 'json') {
+                $line = $json($entry) . "\n";
+            } elseif ($format === 'logfmt') {
+                $line = '';
+                foreach ($entry as $name => $value) {
+                    $isPlain = \is_string($value) && \preg_match('~^[\w./:@+-]+$~D', $value);
+                    $line .= $value === null ? '' : "$name=" . ($isPlain ? $value : $json($value)) . ' ';
+                }
+                $line = \rtrim($line) . "\n";
             } else {
                 $line = ($entry['client'] ?: '-') . \date(' - - [d/M/Y:H:i:s O] ')
                     . $quoted("{$entry['method']} {$entry['target']} {$entry['protocol']}")
-                    . " {$entry['status']} " . ($entry['bytes'] ?: '-') . " {$quoted($entry['referer'])} {$quoted($entry['agent'])}\n";
+                    . " {$entry['status']} " . ($entry['bytes'] ?: '-') . " {$quoted($entry['referer'])} {$quoted($entry['agent'])} $entry[request_id]\n";
             }
             if (\strlen($text) + \strlen($line) > $most) {
                 $write($text);

@@ -8,6 +8,7 @@
 
 mod application;
 mod driver;
+mod error_log;
 mod errors;
 mod form;
 mod handling;
@@ -23,6 +24,7 @@ mod response;
 mod run;
 mod server;
 mod server_variables;
+mod slow;
 mod spawn_instance;
 mod state;
 mod tls;
@@ -32,7 +34,7 @@ mod worker;
 mod writer;
 
 use spindle_php::{Part, sapi, slices};
-use spindle_zend::{Type, function_table};
+use spindle_zend::{Type, Value, function_table};
 
 /// The part of the extension.
 // SAFETY: no destructor here is needed for memory safety, and no thread is started. What outlives a request is released at
@@ -42,6 +44,9 @@ pub const PART: Part = unsafe { Part::new(FUNCTIONS) }.on_module_start(register)
 function_table! {
     static FUNCTIONS = {
         c"Async\\Http\\currentRequest"() -> Type::class(c"Async\\Http\\Request").or_null() => |_| Ok(request::current());
+        c"Async\\Http\\requestId"() -> Type::STRING.or_null() => |_| {
+            Ok(limits::running().map_or(Value::NULL, |handling| handling.exchange.id().as_str().into()))
+        };
         c"Async\\spawnInstance"(body: Type::CALLABLE) -> Type::class(c"Async\\Coroutine") => spawn_instance::spawn_instance;
         c"Async\\Http\\finish"() -> Type::BOOL => |_| Ok(worker::finish().into());
     }

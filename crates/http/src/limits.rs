@@ -1,10 +1,11 @@
 //! The time limits of requests whose code computes, so that the loop of the server does not get to them: `request_timeout`, and
 //! PHP's `max_execution_time`.
 
+use crate::error_log::{self, Subject};
 use crate::handling::Handling;
-use crate::{errors, request, worker};
-use spindle_php::coroutine;
+use crate::{errors, request, slow, worker};
 use spindle_php::limits::{self, Checks, Stretch};
+use spindle_php::{coroutine, error_log as log};
 use spindle_server::{Reason, Settings};
 use spindle_zend::PhpStatic;
 use std::cell::Cell;
@@ -18,6 +19,7 @@ static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
 /// No server runs any more. At the end of PHP's request.
 pub fn process_request_ends() {
     SERVERS.set(0);
+    log::watch_no_more();
 }
 
 /// A server has ended.
@@ -25,18 +27,21 @@ pub fn unwatch() {
     SERVERS.set(SERVERS.get().saturating_sub(1));
     if SERVERS.get() == 0 {
         limits::stop();
+        log::watch_no_more();
     }
 }
 
-/// Watches the limits of all requests from now on, as a server with these settings begins to run.
+/// Watches the limits of all requests from now on, as a server with these settings begins to run, and what is logged of them.
 pub fn watch(settings: &Settings) {
     SERVERS.set(SERVERS.get() + 1);
     limits::watch(settings.request_timeout, Checks { check, limit, describe });
     limits::check_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
+    limits::check_within(settings.slow_request);
+    error_log::watch(settings, || Some(Subject::of(&running()?.exchange, coroutine::running_id())));
 }
 
 /// Returns the request that runs.
-fn running() -> Option<Rc<Handling>> {
+pub fn running() -> Option<Rc<Handling>> {
     worker::running().map_or_else(request::current_handling, worker::Worker::handled)
 }
 
@@ -44,7 +49,7 @@ fn describe() -> Option<String> {
     let handling = running()?;
     let head = handling.exchange.head();
     let target = head.uri.path_and_query().map_or("*", |target| target.as_str());
-    Some(format!("{} {}", head.method, target.escape_debug()))
+    Some(format!("{} {}, request {}", head.method, target.escape_debug(), handling.exchange.id()))
 }
 
 /// PHP's limit is set.
@@ -60,6 +65,7 @@ fn limit(seconds: i64) -> bool {
 
 /// Checks the time limits of the running request.
 fn check(stretch: Stretch) {
+    slow::check();
     if let Some(handling) = running() {
         check_execution_time(&handling, stretch.computed);
         check_request_timeout(&handling, stretch.length);

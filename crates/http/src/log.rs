@@ -56,8 +56,10 @@ impl Log {
     /// # Errors
     /// There is no such format.
     pub fn set(&self, to: &Value, format: &str) -> Result<(), Thrown> {
-        if !matches!(format, "combined" | "json") {
-            return Err(value_error("Server::accessLog(): Argument #2 ($format) must be \"combined\" or \"json\""));
+        if !matches!(format, "combined" | "json" | "logfmt") {
+            return Err(value_error(
+                "Server::accessLog(): Argument #2 ($format) must be \"combined\", \"json\" or \"logfmt\"",
+            ));
         }
         *self.format.borrow_mut() = format.to_owned();
         self.to.set(to.clone());
@@ -184,7 +186,7 @@ fn write(log: &Log) -> Result<(), Thrown> {
 }
 
 fn to_array(entry: &Entry) -> Owned<Array> {
-    let mut array = Array::new(12);
+    let mut array = Array::new(16);
     let text = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(Str::new).into();
     let protocol = match entry.version {
         Version::HTTP_2 => "HTTP/2",
@@ -208,5 +210,10 @@ fn to_array(entry: &Entry) -> Owned<Array> {
         array.set_key(&name.into(), value);
     }
     array.set_key(&"agent".into(), text(&entry.agent));
+    let number = |number: u64| if number > 0 { i64::try_from(number).unwrap_or(i64::MAX).into() } else { Value::NULL };
+    array.set_key(&"request_id".into(), entry.id.as_str().into());
+    array.set_key(&"trace_id".into(), entry.trace.as_deref().map_or(Value::NULL, Value::from));
+    array.set_key(&"worker".into(), number(entry.worker.into()));
+    array.set_key(&"coroutine".into(), number(entry.coroutine));
     array
 }

@@ -3,7 +3,7 @@
 use crate::errors::value_error;
 use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{Board, FileOptions, Proxies, Settings, is_code, set_close_on_exec};
+use spindle_server::{Board, FileOptions, LogFormat, Proxies, Settings, is_code, set_close_on_exec};
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -32,6 +32,15 @@ fn size(name: &str, value: &Value, least: i64) -> Result<usize, Thrown> {
 
 fn small(name: &str, value: &Value, least: i64) -> Result<u32, Thrown> {
     count(name, value, least).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn log_format(name: &str, value: &Value) -> Result<LogFormat, Thrown> {
+    match value.as_str().map(Str::to_text).as_deref() {
+        Some("text") => Ok(LogFormat::Text),
+        Some("json") => Ok(LogFormat::Json),
+        Some("logfmt") => Ok(LogFormat::Logfmt),
+        _ => Err(value_error(&format!("The option \"{name}\" must be \"text\", \"json\" or \"logfmt\""))),
+    }
 }
 
 /// Adds networks of proxies: addresses, with or without the length of a prefix, or `unix`.
@@ -144,6 +153,10 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "min_body_rate" => settings.min_body_rate = count(&name, value, 0)?,
             "keep_alive" => settings.keep_alive = seconds(&name, value)?,
             "request_timeout" => settings.request_timeout = seconds(&name, value)?,
+            "slow_request" => settings.slow_request = seconds(&name, value)?,
+            "send_request_id" => settings.send_request_id = flag(&name, value)?,
+            "error_log" => settings.error_log = log_format(&name, value)?,
+            "worker" => settings.worker = small(&name, value, 1)?,
             "cancel_grace" => settings.cancel_grace = seconds(&name, value)?,
             "fatal_grace" => settings.fatal_grace = seconds(&name, value)?,
             "idle_grace" => settings.idle_grace = seconds(&name, value)?,

@@ -35,6 +35,7 @@ const NAME: Type = Type::STRING.or_null();
 
 function_table! {
     static METHODS = {
+        c"id"() -> Type::STRING => |call| of(call, |exchange| exchange.id().as_str().into());
         c"method"() -> Type::STRING => |call| of(call, |exchange| exchange.head().method.as_str().into());
         c"target"() -> Type::STRING => |call| of(call, |exchange| {
             exchange.head().uri.path_and_query().map_or("*", |target| target.as_str()).into()

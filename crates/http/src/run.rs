@@ -4,7 +4,7 @@ use crate::application::Place;
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::state::{Inner, Server};
-use crate::{limits, log, reply, request, server_variables, worker};
+use crate::{limits, log, reply, request, server_variables, slow, worker};
 use http::StatusCode;
 use spindle_php::coroutine;
 use spindle_php::limits::has_ended_coroutine;
@@ -171,8 +171,11 @@ fn handle(
     handling: &Rc<Handling>,
     request: &Owned<Instance<request::Request>>,
 ) -> PhpResult {
+    handling.exchange.set_coroutine(coroutine::running_id());
     let handler = server.handler.get();
-    let answered = coroutine::call(&handler, &mut [request.object().into()]).and_then(|result| {
+    let returned = coroutine::call(&handler, &mut [request.object().into()]);
+    slow::has_returned(handling);
+    let answered = returned.and_then(|result| {
         handling.last_failure().map_or(Ok(()), |other| Err(exception::throw(other)))?;
         reply::send(handling, result)
     });

@@ -59,6 +59,11 @@ pub fn register(methods: &[FunctionEntry]) {
     SERVER.declare(c"Async\\Http\\Server", methods, &[]);
 }
 
+/// Returns the servers of this request.
+pub fn all() -> Vec<Rc<Inner>> {
+    ALL.borrow().iter().filter_map(Weak::upgrade).collect()
+}
+
 /// Closes all connections and sockets. At the end of the request.
 pub fn close_all() {
     for server in ALL.take() {

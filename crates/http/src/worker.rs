@@ -6,6 +6,7 @@ use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::reply;
 use crate::server_variables;
+use crate::slow;
 use crate::state::{Inner, Server};
 use bytes::{Buf, Bytes};
 use http::header::{self, HeaderMap, HeaderValue};
@@ -262,6 +263,7 @@ pub fn handle(server: &Instance<Server>, handling: &Rc<Handling>) -> PhpResult {
     let (Some(request), Some(worker)) = (sapi::live(), running()) else {
         return Err(server_error("The request has no state of PHP's"));
     };
+    handling.exchange.set_coroutine(coroutine::running_id());
     let steps: [&dyn Fn(); 6] = [
         &|| match handling.place() {
             Some(place) => serve_by_instance(&place, server, handling, request, worker),
@@ -346,7 +348,9 @@ fn serve(server: &Instance<Server>, handling: &Handling, request: &Sapi, worker:
         return handle_failure(handling, worker);
     }
     let handler = handling.place().map_or_else(|| server.handler.get(), |place| place.handler());
-    match coroutine::call(&handler, &mut []) {
+    let returned = coroutine::call(&handler, &mut []);
+    slow::has_returned(handling);
+    match returned {
         Err(_) => {
             // An exit, too, may have left the application in the middle of something.
             handling.place().inspect(|place| place.breaks());

@@ -147,7 +147,7 @@ fn what_cannot_be_served_is_named_in_one_line() {
             vec!["app.php", "--mode", "application", "--instances", "0"],
             "--instances takes a number, from 1 to 4096, not '0'",
         ),
-        (vec!["app.php", "--log", "apache"], "--log takes combined, json or off, not 'apache'"),
+        (vec!["app.php", "--log", "apache"], "--log takes combined, json, logfmt or off, not 'apache'"),
         (vec!["app.php", "--tls", "cert.pem"], "--tls takes CERT,KEY: two files in PEM format"),
         (vec!["app.php", "--tls", ",key.pem"], "--tls takes CERT,KEY: two files in PEM format"),
         (vec!["app.php", "--grace", "soon"], "--grace takes seconds, from 0 to 86400, not 'soon'"),

@@ -1,6 +1,7 @@
 //! What the workers of a command tell each other, and the command: memory that they share, with a place for each.
 #![allow(unsafe_code)]
 
+use crate::tallies::PLACE;
 use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -9,14 +10,15 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a worker tells: 1 while it accepts connections, how many it has, and other numbers of its server. The command reads them in
-/// this order, without a mapping of its own.
+/// What a worker tells: 1 while it accepts connections, how many it has, and other numbers of its server (`tallies.rs`). The command
+/// reads them without a mapping of its own.
 #[repr(C, align(64))]
 #[derive(Debug)]
-struct Place([AtomicU64; 16]);
+struct Place([AtomicU64; PLACE]);
 
 const ACCEPTS: usize = 0;
-const CONNECTIONS: usize = 1;
+/// Where the numbers of [`Stats`](crate::Stats) begin.
+pub const CONNECTIONS: usize = 1;
 
 /// The places of all workers.
 #[derive(Debug)]
@@ -70,10 +72,10 @@ impl Board {
         }
     }
 
-    /// Tells how many connections this worker has, and further numbers.
-    pub fn tell(&self, numbers: &[u64]) {
-        for (to, number) in self.places[self.own].0[CONNECTIONS..].iter().zip(numbers) {
-            to.store(*number, Ordering::Relaxed);
+    /// Tells numbers of this worker: from this one on, of which 1 is how many connections it has.
+    pub fn tell(&self, first: usize, numbers: impl IntoIterator<Item = u64>) {
+        for (to, number) in self.places[self.own].0[first..].iter().zip(numbers) {
+            to.store(number, Ordering::Relaxed);
         }
     }
 

@@ -174,6 +174,11 @@ impl Connection {
         }
     }
 
+    /// Returns the number of this process among those that serve; 0 if it has none.
+    pub fn worker(&self) -> u32 {
+        self.shared.settings.worker
+    }
+
     /// Returns the scheme that the client of a request uses.
     pub fn scheme_of(&self, origin: Option<&Origin>) -> &'static str {
         origin.and_then(|origin| origin.scheme).unwrap_or(self.local.scheme())

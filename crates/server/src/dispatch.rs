@@ -5,6 +5,7 @@ use crate::exchange::{Exchange, Reason};
 use crate::log::Entry;
 use crate::response::{Body, Head};
 use crate::shared::Shared;
+use crate::timer::NEVER;
 use http::StatusCode;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
@@ -18,6 +19,9 @@ pub trait Handler {
 
     /// It is to return soon.
     fn cancel(&self, reason: Reason);
+
+    /// It has run for this many nanoseconds without a response, for longer than `slow_request`. Called once.
+    fn is_slow(&self, duration: u64);
 }
 
 /// An event for the owner.
@@ -33,6 +37,7 @@ enum Notice {
     Event(Event),
     Wake(Rc<Exchange>),
     Cancel(Rc<Exchange>, Reason),
+    Slow(Rc<Exchange>, u64),
 }
 
 /// How quickly requests leave the queue.
@@ -83,6 +88,8 @@ pub struct Dispatcher {
     /// The exchanges whose handlers run, and how many of them have a WebSocket.
     running: RefCell<Slab<Rc<Exchange>>>,
     pub websockets: Cell<usize>,
+    /// When one of them may be slow that was not told so.
+    pub next_slow: Cell<u64>,
     pub is_in_turn: Cell<bool>,
     pub is_logged: Cell<bool>,
 }
@@ -97,6 +104,7 @@ impl Dispatcher {
             pace: Pace::default(),
             running: RefCell::default(),
             websockets: Cell::new(0),
+            next_slow: Cell::new(NEVER),
             is_in_turn: Cell::new(false),
             is_logged: Cell::new(false),
         })
@@ -116,6 +124,24 @@ impl Dispatcher {
         self.notices.borrow_mut().push_back(Notice::Cancel(exchange, reason));
     }
 
+    /// Returns the exchanges whose handlers are slow, and were not known to be, and for how long they have run.
+    pub fn take_slow(&self, now: u64) -> Vec<(Rc<Exchange>, u64)> {
+        if now < self.next_slow.get() {
+            return Vec::new();
+        }
+        let running = self.running();
+        let slow =
+            running.iter().filter_map(|exchange| Some((Rc::clone(exchange), exchange.notice_slow(now)?))).collect();
+        self.next_slow.set(running.iter().map(|exchange| exchange.slow_at()).min().unwrap_or(NEVER));
+        slow
+    }
+
+    /// Has the handlers told that are slow.
+    pub fn tell_slow(&self, now: u64) {
+        let slow = self.take_slow(now).into_iter().map(|(exchange, duration)| Notice::Slow(exchange, duration));
+        self.notices.borrow_mut().extend(slow);
+    }
+
     /// Takes the next event. Wakes and cancels the handlers that come before it.
     pub fn next_event(&self) -> Option<Event> {
         loop {
@@ -127,6 +153,9 @@ impl Dispatcher {
                 }
                 Notice::Cancel(exchange, reason) => {
                     exchange.handler().inspect(|handler| handler.cancel(reason));
+                }
+                Notice::Slow(exchange, duration) => {
+                    exchange.handler().inspect(|handler| handler.is_slow(duration));
                 }
             }
         }
@@ -197,6 +226,7 @@ impl Dispatcher {
 
     fn start(&self, exchange: &Rc<Exchange>) {
         exchange.start(self.running.borrow_mut().insert(Rc::clone(exchange)));
+        self.next_slow.set(self.next_slow.get().min(exchange.slow_at()));
         self.push(Event::Begin(Rc::clone(exchange)));
     }
 
@@ -210,9 +240,6 @@ impl Dispatcher {
     pub fn handler_finished(&self, id: usize) {
         let exchange = self.running.borrow_mut().try_remove(id);
         drop(exchange);
-        // Handlers end between two turns, long after the last one if they compute.
-        let event_loop = &self.shared.event_loop;
-        event_loop.now.set(event_loop.driver.now());
         self.start_queued();
     }
 

@@ -17,9 +17,11 @@ use crate::compress::{self, Compressed, Source};
 use crate::conn::Connection;
 use crate::dispatch::{Dispatcher, Handler};
 use crate::encoding::has_word;
+use crate::ended::NO_RESPONSE;
 use crate::files::sending::Sending;
 use crate::forwarded::Origin;
-use crate::log::{Entry, NO_RESPONSE};
+use crate::identity;
+use crate::log::Entry;
 use crate::pipe::{Pipe, Written};
 use crate::response::{
     Body, Content, Head, MANAGED_HEADERS, NO_REASON, SENDFILE_HEADERS, copy_version, declared_length, refusal,
@@ -83,6 +85,10 @@ pub struct Exchange {
     dispatcher: Rc<Dispatcher>,
     connection: Rc<Connection>,
     parts: Parts,
+    /// How many requests had come, with this one.
+    number: u64,
+    /// The coroutine of the handler, as its owner numbers it; 0: it has none.
+    coroutine: Cell<u64>,
     /// What trusted proxies say of the client.
     origin: Option<Box<Origin>>,
     state: Cell<State>,
@@ -100,6 +106,8 @@ pub struct Exchange {
     sent: Cell<u64>,
     /// When the handler was cancelled because of a time limit; 0: it was not.
     timed_out_at: Cell<u64>,
+    /// It was told that it is slow.
+    is_known_slow: Cell<bool>,
 
     incoming: RefCell<Option<hyper::body::Incoming>>,
     read_ahead: RefCell<Option<Incoming>>,
@@ -147,6 +155,8 @@ impl Exchange {
         let now = dispatcher.shared.event_loop.now.get();
         let origin = connection.origin(&parts);
         Rc::new(Exchange {
+            number: dispatcher.shared.requests.get(),
+            coroutine: Cell::new(0),
             dispatcher,
             connection,
             origin,
@@ -160,6 +170,7 @@ impl Exchange {
             status: Cell::new(None),
             sent: Cell::new(0),
             timed_out_at: Cell::new(0),
+            is_known_slow: Cell::new(false),
             incoming: RefCell::new(incoming),
             read_ahead: RefCell::new(None),
             received: Cell::new(0),
@@ -200,6 +211,26 @@ impl Exchange {
     /// What trusted proxies say about the client.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
+    }
+
+    /// Returns its id: that of a trusted proxy, or one of the server's own.
+    pub fn id(&self) -> String {
+        self.shared().id_of(self.number, self.origin(), &self.parts)
+    }
+
+    /// Returns the id of the trace that it is a part of, as its client says.
+    pub fn trace(&self) -> Option<&str> {
+        identity::trace(&self.parts.headers)
+    }
+
+    /// Its handler is the coroutine with this number.
+    pub fn set_coroutine(&self, number: u64) {
+        self.coroutine.set(number);
+    }
+
+    /// Returns the number of the coroutine that handles it; 0 if there is none.
+    pub fn coroutine(&self) -> u64 {
+        self.coroutine.get()
     }
 
     /// Returns `true` if a trusted proxy gets the response.
@@ -257,6 +288,9 @@ impl Exchange {
     /// The handler has returned. If its response is not complete, that is a failure.
     pub fn finish_handler(self: &Rc<Self>) {
         if self.is_handled.replace(false) {
+            // Handlers end between two turns, long after the last one if they compute.
+            let event_loop = &self.shared().event_loop;
+            event_loop.now.set(event_loop.driver.now());
             match self.state.get() {
                 State::Queued | State::Running => self.abort(),
                 State::Answered => {
@@ -287,6 +321,8 @@ impl Exchange {
 
     /// Ends the exchange.
     fn finish(&self) {
+        let duration = self.shared().event_loop.now.get().saturating_sub(self.begun);
+        self.shared().ended.count(self.logged_status(), self.websocket.get().is_none().then_some(duration));
         self.dispatcher.log(|| self.log_entry());
         self.connection.finish_exchange(self.is_received.get());
     }
@@ -326,6 +362,7 @@ impl Exchange {
             headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
             headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade, close"));
         }
+        self.add_id(&mut headers);
         let is_head = self.parts.method == Method::HEAD;
         let has_none = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
         let mut pipe = None;
@@ -410,6 +447,13 @@ impl Exchange {
         }
         self.dispatcher.notify();
         true
+    }
+
+    /// Adds the id to the head of a response that has none of its own, if clients are told it.
+    fn add_id(&self, headers: &mut HeaderMap) {
+        if self.settings().send_request_id {
+            identity::add(headers, &self.id());
+        }
     }
 
     /// Withdraws a response of which nothing was sent yet. Returns `false` if there is none.
@@ -538,10 +582,14 @@ impl Exchange {
 
     /// Its entry in the access log.
     pub(crate) fn log_entry(&self) -> Entry {
-        let status = self.status.get().map_or(NO_RESPONSE, |status| status.as_u16());
         let duration = self.shared().event_loop.driver.now().saturating_sub(self.begun);
-        let entry = Entry::new(&self.connection, self.origin(), &self.parts);
-        Entry { status, bytes: self.sent.get(), duration, ..entry }
+        let entry = Entry::new(&self.connection, self.origin(), &self.parts, self.id());
+        let (status, coroutine) = (self.logged_status(), self.coroutine.get());
+        Entry { status, bytes: self.sent.get(), duration, coroutine, ..entry }
+    }
+
+    fn logged_status(&self) -> u16 {
+        self.status.get().map_or(NO_RESPONSE, |status| status.as_u16())
     }
 
     /// hyper has dropped the body.
@@ -622,7 +670,8 @@ impl Exchange {
     /// The request does not ask for it correctly, or is already answered.
     pub fn upgrade(self: &Rc<Self>, protocol: Option<&str>) -> Result<Rc<WebSocket>, Handshake> {
         let chosen = protocol.map(HeaderValue::from_str).transpose().map_err(|_| Handshake::Malformed)?;
-        let headers = ws::answer(&self.parts, chosen)?;
+        let mut headers = ws::answer(&self.parts, chosen)?;
+        self.add_id(&mut headers);
         if self.has_unread_body() {
             return Err(Handshake::Malformed); // what comes next would be the body
         }

@@ -1,13 +1,12 @@
 //! Entries of the access log.
 
 use crate::conn::Connection;
+use crate::ended::NO_RESPONSE;
 use crate::forwarded::Origin;
+use crate::identity;
 use http::header::{self, HeaderMap, HeaderName};
 use http::request::Parts;
 use http::{Method, Version};
-
-/// The status of a request without a response: its client had left before, or its handler has failed to give one.
-pub const NO_RESPONSE: u16 = 499;
 
 /// A request that has ended.
 #[derive(Clone, Debug)]
@@ -34,6 +33,14 @@ pub struct Entry {
     pub bytes: u64,
     /// How long it has taken since the end of the request's head, in nanoseconds.
     pub duration: u64,
+    /// The id of the request, and that of the trace that it is a part of, as its client says.
+    pub id: String,
+    /// See `id`.
+    pub trace: Option<String>,
+    /// The number of the coroutine that has handled it; 0: there was none.
+    pub coroutine: u64,
+    /// The number of this process among those that serve; 0 if it has none.
+    pub worker: u32,
 }
 
 impl Entry {
@@ -42,11 +49,11 @@ impl Entry {
     pub fn size(&self) -> usize {
         let headers = [&self.host, &self.referer, &self.agent];
         let headers: usize = headers.into_iter().flatten().map(Vec::len).sum();
-        self.client.0.len() + self.method.as_str().len() + self.target.len() + headers
+        self.client.0.len() + self.method.as_str().len() + self.target.len() + self.id.len() + headers
     }
 
     /// Creates the entry of a request, without its response.
-    pub(crate) fn new(connection: &Connection, origin: Option<&Origin>, head: &Parts) -> Entry {
+    pub(crate) fn new(connection: &Connection, origin: Option<&Origin>, head: &Parts, id: String) -> Entry {
         let text = |name: HeaderName| value(&head.headers, name);
         let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes().to_vec());
         let host = origin.and_then(|origin| origin.host.clone()).map(String::into_bytes);
@@ -63,6 +70,10 @@ impl Entry {
             status: NO_RESPONSE,
             bytes: 0,
             duration: 0,
+            id,
+            trace: identity::trace(&head.headers).map(str::to_owned),
+            coroutine: 0,
+            worker: connection.worker(),
         }
     }
 }

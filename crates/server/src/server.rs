@@ -1,5 +1,6 @@
 //! The server, as its owner uses it.
 
+use crate::board::CONNECTIONS;
 use crate::conn::Connection;
 use crate::dispatch::{Dispatcher, Event, Handler};
 use crate::event_loop::{Driver, Key};
@@ -111,6 +112,12 @@ impl Server {
         self.0.handlers()
     }
 
+    /// Returns the handlers that are slow and were not told so, and for how long they have run: for an owner whose loop stands still.
+    pub fn slow_handlers(&self, now: u64) -> Vec<(Rc<dyn Handler>, u64)> {
+        let slow = self.0.take_slow(now).into_iter();
+        slow.filter_map(|(exchange, duration)| Some((exchange.handler()?, duration))).collect()
+    }
+
     /// Does what can be done without waiting.
     pub fn turn(&self) {
         let shared = &self.0.shared;
@@ -120,12 +127,14 @@ impl Server {
         self.0.is_in_turn.set(true);
         event_loop.timers.expire(now);
         self.advance_lifecycle(now);
+        self.0.tell_slow(now);
         shared.compressing.begin_turn();
         event_loop.exec.run(TASKS);
         shared.compressing.end_turn();
         self.0.connections.release_memory();
         if let Some(board) = &shared.settings.board {
-            board.tell(&self.stats().numbers());
+            board.tell(CONNECTIONS, self.stats().numbers());
+            shared.ended.tell(board);
         }
         self.0.is_in_turn.set(false);
     }
@@ -164,7 +173,9 @@ impl Server {
             Lifecycle::Serving | Lifecycle::Closed => None,
         };
         let memory = self.0.connections.memory_deadline();
-        [self.0.shared.event_loop.timers.next(), end, (memory != NEVER).then_some(memory)].into_iter().flatten().min()
+        let slow = self.0.next_slow.get();
+        let others = [memory, slow].into_iter().filter(|due| *due != NEVER);
+        [self.0.shared.event_loop.timers.next(), end].into_iter().flatten().chain(others).min()
     }
 
     /// Returns `true` if it accepts nothing more.

@@ -8,6 +8,7 @@ use crate::encoding::words;
 use crate::event_loop::Job;
 use crate::exchange::{Exchange, has_surrounding_space};
 use crate::files::{self, Lookup, Place};
+use crate::identity;
 use crate::log::Entry;
 use crate::response::{Body, Content, copy_version, refusal};
 use crate::targets;
@@ -49,7 +50,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
 
     fn call(&self, request: Request<hyper::body::Incoming>) -> Reply {
         let shared = &self.dispatcher.shared;
-        shared.requests.set(shared.requests.get() + 1);
+        let number = shared.requests.get() + 1;
+        shared.requests.set(number);
         if let Some(status) = self.rejection(&request) {
             shared.refused.set(shared.refused.get() + 1);
             self.connection.request_refused();
@@ -57,13 +59,18 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Service {
             if parts.version == Version::HTTP_2 {
                 shared.event_loop.exec.spawn(Discard::new(shared, body));
             }
-            let (head, body) = refusal(status);
+            let (mut head, body) = refusal(status);
+            let origin = self.connection.origin(&parts);
+            let id = || shared.id_of(number, origin.as_deref(), &parts);
+            if shared.settings.send_request_id {
+                identity::add(&mut head.headers, &id());
+            }
+            shared.ended.count(status.as_u16(), Some(0));
             self.dispatcher.log(|| {
                 let length = if let Body::Full(bytes) = &body { bytes.len() as u64 } else { 0 };
                 let bytes = if parts.method == Method::HEAD { 0 } else { length };
                 let duration = shared.event_loop.driver.now().saturating_sub(shared.event_loop.now.get());
-                let origin = self.connection.origin(&parts);
-                let entry = Entry::new(&self.connection, origin.as_deref(), &parts);
+                let entry = Entry::new(&self.connection, origin.as_deref(), &parts, id());
                 Entry { status: status.as_u16(), bytes, duration, ..entry }
             });
             let content = if let Body::Full(bytes) = body { Content::Full(bytes) } else { Content::Empty };

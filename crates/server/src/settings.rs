@@ -4,6 +4,18 @@ use crate::board::Board;
 use crate::forwarded::Proxies;
 use std::rc::Rc;
 
+/// How the lines of the owner's error log look.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum LogFormat {
+    /// As PHP has them, after the request to which they belong.
+    #[default]
+    Text,
+    /// An object of JSON each.
+    Json,
+    /// `name=value`, with spaces between.
+    Logfmt,
+}
+
 /// The limits of a server. Times are in nanoseconds, 0 for none.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -28,6 +40,8 @@ pub struct Settings {
     pub request_timeout: u64,
     /// How long a cancelled handler may take until the client is answered without it.
     pub cancel_grace: u64,
+    /// How long a handler may take until its response begins without being told that it is slow.
+    pub slow_request: u64,
     /// How long other requests may take after one has ended with a fatal error; 0 for no time at all.
     pub fatal_grace: u64,
     /// How long connections that wait for a request may still begin one when the server is stopped.
@@ -69,6 +83,12 @@ pub struct Settings {
     pub compression: bool,
     /// The size from which on they are.
     pub compression_size: usize,
+    /// Responses have the id of their request.
+    pub send_request_id: bool,
+    /// How lines of the error log look. For what writes them: the server has no such log.
+    pub error_log: LogFormat,
+    /// The number of this process among those that serve, for logs; 0 if it has none.
+    pub worker: u32,
     /// The proxies that are trusted to name the client.
     pub proxies: Proxies,
     /// Where this worker and the others that accept connections of its sockets tell how many they have.
@@ -91,6 +111,7 @@ impl Default for Settings {
             keep_alive: 75 * SECOND,
             request_timeout: 60 * SECOND,
             cancel_grace: 5 * SECOND,
+            slow_request: 0,
             fatal_grace: 30 * SECOND,
             idle_grace: 0,
             write_timeout: 30 * SECOND,
@@ -111,6 +132,9 @@ impl Default for Settings {
             websocket_ping: 30 * SECOND,
             compression: false,
             compression_size: 1024,
+            send_request_id: false,
+            error_log: LogFormat::Text,
+            worker: 0,
             proxies: Proxies::default(),
             board: None,
         }

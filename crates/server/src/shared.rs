@@ -1,9 +1,13 @@
 //! What all parts of a server share.
 
 use crate::compress::Compressing;
+use crate::ended::Ended;
 use crate::event_loop::{Driver, EventLoop};
 use crate::files::Root;
+use crate::forwarded::Origin;
+use crate::identity::{self, Ids};
 use crate::settings::Settings;
+use http::request::Parts;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -43,6 +47,8 @@ pub struct Shared {
     pub refused: Cell<u64>,
     pub cancelled: Cell<u64>,
     pub handshakes_failed: Cell<u64>,
+    pub ended: Ended,
+    pub ids: Ids,
     /// Tasks that accept connections, and wait until one is closed or idle.
     accepting: RefCell<Vec<Waker>>,
     /// Tasks that accept connections, until the server drains.
@@ -68,10 +74,18 @@ impl Shared {
             refused: Cell::new(0),
             cancelled: Cell::new(0),
             handshakes_failed: Cell::new(0),
+            ended: Ended::default(),
+            ids: Ids::default(),
             accepting: RefCell::default(),
             draining: RefCell::default(),
             discarding: RefCell::default(),
         })
+    }
+
+    /// Returns the id of the request with this number: what a trusted proxy calls it, or one of this server.
+    pub fn id_of(&self, number: u64, origin: Option<&Origin>, head: &Parts) -> String {
+        let given = origin.and_then(|_| identity::given(&head.headers));
+        given.map_or_else(|| self.ids.of(number), str::to_owned)
     }
 
     pub fn is_draining(&self) -> bool {

@@ -31,7 +31,7 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, _) => exchange.finish_handler(),
     });
     (world, begun)

@@ -307,7 +307,7 @@ fn held(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
             if why == Reason::Disconnected {
@@ -941,7 +941,7 @@ fn every_request_is_logged_once() {
         Event::Begin(exchange) if exchange.head().uri == "/wait" => world.seen.borrow_mut().push("waits".into()),
         Event::Begin(exchange) if exchange.head().uri == "/none" => exchange.finish_handler(),
         Event::Begin(exchange) | Event::Wake(exchange) => world::echo(world, &exchange),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, _) => exchange.finish_handler(),
     });
     world.exchange("GET /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -1079,7 +1079,7 @@ fn stubborn(settings: Settings) -> (World, Rc<RefCell<Vec<Rc<Exchange>>>>) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(exchange) => world.seen.borrow_mut().push(format!("{:?} {}", exchange.read(), exchange.has_room())),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(_, why) => world.seen.borrow_mut().push(format!("{why:?}")),
     });
     (world, begun)

@@ -132,7 +132,7 @@ fn held(settings: Settings) -> (World, Begun) {
     let world = World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => list.borrow_mut().push(exchange),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("{why:?}"));
             exchange.finish_handler();

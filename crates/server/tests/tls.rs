@@ -124,7 +124,7 @@ fn bodies_are_as_fast_as_the_slower_side() {
             write(&exchange);
         }
         Event::Wake(exchange) => write(&exchange),
-        Event::Cancel(..) | Event::Log(_) => panic!("it was cancelled"),
+        Event::Cancel(..) | Event::Log(_) | Event::Slow(..) => panic!("it was cancelled"),
     });
     let client = Secure::connect(&world, &[]);
     client.send(&world, LAST);
@@ -426,7 +426,7 @@ fn a_client_that_leaves_ends_its_request() {
                 seen.borrow_mut().push(why);
                 exchange.finish_handler();
             }
-            Event::Wake(_) | Event::Log(_) => {}
+            Event::Wake(_) | Event::Log(_) | Event::Slow(..) => {}
         });
         let client = Secure::connect(&world, &[]);
         client.send(&world, request);
@@ -600,7 +600,7 @@ fn a_websocket_is_as_without() {
             }
         }
         Event::Cancel(exchange, _) => exchange.finish_handler(),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
     });
     let client = Secure::connect(&world, &[]);
     // The first message is in one record with the request.

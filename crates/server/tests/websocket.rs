@@ -84,7 +84,7 @@ fn echoing(settings: Settings) -> World {
             }
         },
         Event::Wake(exchange) => echo(world, &exchange),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
             exchange.finish_handler();
@@ -265,7 +265,7 @@ fn sending(settings: Settings, of: Rc<RefCell<Option<Rc<WebSocket>>>>) -> World 
     World::new(settings, move |world, event| match event {
         Event::Begin(exchange) => *of.borrow_mut() = exchange.upgrade(None).ok(),
         Event::Wake(_) => world.seen.borrow_mut().push("woken".into()),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
             exchange.finish_handler();
@@ -478,7 +478,7 @@ fn a_close_before_the_handshake_is_sent_is_the_only_one() {
     let world = World::new(Settings::default(), |_, event| match event {
         Event::Begin(exchange) => exchange.upgrade(None).unwrap().close(1000, ""),
         Event::Cancel(exchange, _) => exchange.finish_handler(),
-        Event::Wake(_) | Event::Log(_) => {}
+        Event::Wake(_) | Event::Log(_) | Event::Slow(..) => {}
     });
     let client = world.client();
     client.send(&world, [format!("{ASK}\r\n").as_bytes(), &frame(0x81, b"early")].concat());

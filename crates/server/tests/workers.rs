@@ -9,7 +9,7 @@ use std::rc::Rc;
 use world::World;
 
 /// The size of a place.
-const PLACE: u64 = 128;
+const PLACE: u64 = 512;
 
 fn memory(places: u64) -> OwnedFd {
     let memory = memfd_create("board", MemfdFlags::ALLOW_SEALING).unwrap();
@@ -27,7 +27,7 @@ fn beside(others: u64) -> (World, Board) {
     let memory = memory(4);
     let other = open(&memory, 3).unwrap();
     other.set_accepts(true);
-    other.tell(&[others]);
+    other.tell(1, [others]);
     let world = World::echo(Settings { board: Some(Rc::new(open(&memory, 0).unwrap())), ..Settings::default() });
     (world, other)
 }
@@ -53,7 +53,7 @@ fn connections_are_left_to_a_worker_that_has_fewer() {
     world.advance(1_000_000);
     assert_eq!(world.server.stats().connections, 3);
     // The other one has accepted some elsewhere.
-    other.tell(&[10]);
+    other.tell(1, [10]);
     world.advance(1_000_000);
     assert_eq!(world.server.stats().connections, 5);
     drop(clients);

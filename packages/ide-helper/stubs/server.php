@@ -84,10 +84,10 @@ namespace Async\Http {
         public function application(callable $boot, int $instances = 16, bool $eager = false, ?callable $onFatalError = null): Server {}
 
         /**
-         * Logs each request when it has ended: to a stream, as lines in the format of Apache ('combined') or as JSON ('json'); or to
-         * what is called with an array for each. A coroutine of its own does that: no request waits for it.
+         * Logs each request when it has ended: to a stream, as lines in the format of Apache ('combined'), as JSON ('json') or
+         * as name=value ('logfmt'); or to what is called with an array for each. A coroutine of its own does that: no request waits for it.
          *
-         * @param resource|callable(array{client: string, port: int, method: string, target: string, scheme: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string}): void $to
+         * @param resource|callable(array{client: string, port: int, method: string, target: string, scheme: string, protocol: string, status: int, bytes: int, duration: float, host: ?string, referer: ?string, agent: ?string, request_id: string, trace_id: ?string, worker: ?int, coroutine: ?int}): void $to
          * @throws \ValueError
          */
         public function accessLog(mixed $to, string $format = 'combined'): Server {}
@@ -157,6 +157,12 @@ namespace Async\Http {
     /** A request. Its body is read as it comes: while nothing reads it, the client has to wait. */
     final class Request
     {
+        /**
+         * Returns its id, by which the lines of logs are found that belong to it: what a trusted proxy has sent as X-Request-Id, or 32
+         * hexadecimal digits of the server's own.
+         */
+        public function id(): string {}
+
         /** Returns its method, such as 'GET'. */
         public function method(): string {}
 
@@ -477,6 +483,12 @@ namespace Async\Http {
      * outside of handlers; in worker mode the superglobals tell it.
      */
     function currentRequest(): ?Request {}
+
+    /**
+     * Returns the id of the running request, as Request::id() does, in all modes: in its handler, and in the coroutines that it spawns. Null
+     * elsewhere.
+     */
+    function requestId(): ?string {}
 
     /**
      * Completes the response of the running request in worker mode: the client gets what was printed, and the request goes on.

@@ -25,6 +25,7 @@ foreach ($extension->getDependencies() as $name => $kind) echo "$kind: $name\n";
 --EXPECT--
 function Async\Http\currentRequest(): ?Async\Http\Request
 function Async\Http\finish(): bool
+function Async\Http\requestId(): ?string
 function Async\Syntax\call(mixed $callee, Closure $of = UNKNOWN): ?Async\Syntax\Call
 function Async\Task\getTaskId(): Async\Task\SystemCall
 function Async\Task\killTask(int $tid): Async\Task\SystemCall
@@ -183,6 +184,7 @@ final class Async\Http\Message implements Stringable
     public function __toString(): string
 class Async\Http\PayloadTooLarge extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\Request
+    public function id(): string
     public function method(): string
     public function target(): string
     public function path(): string

@@ -28,7 +28,7 @@ S\get($server, '/none', "Referer: http://x/\r\nUser-Agent: \"evil\\\" \xe4\t1\r\
 S\send($server, S\request('POST', '/large', 'more than allowed'));
 $ends($server);
 rewind($file);
-echo preg_replace('/\[\d\d\/\w{3}\/\d{4}(:\d\d){3} [+-]\d{4}]/', '[time]', stream_get_contents($file));
+echo preg_replace(['/\[\d\d\/\w{3}\/\d{4}(:\d\d){3} [+-]\d{4}]/', '/ [0-9a-f]{32}$/m'], ['[time]', ' id'], stream_get_contents($file));
 
 echo "--- json\n";
 $file = fopen('php://memory', 'w+');
@@ -38,8 +38,19 @@ $ends($server);
 rewind($file);
 $entry = json_decode(fgets($file), true);
 var_dump(feof($file) || fgets($file) === false, preg_match('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/', $entry['time']), $entry['duration'] < 60, $entry['port'] > 1024);
-unset($entry['time'], $entry['duration'], $entry['port']);
+var_dump(preg_match('/^[0-9a-f]{32}$/', $entry['request_id']), $entry['coroutine'] > 1);
+unset($entry['time'], $entry['duration'], $entry['port'], $entry['request_id'], $entry['coroutine']);
 echo json_encode($entry, JSON_UNESCAPED_SLASHES), "\n";
+
+echo "--- logfmt\n";
+$file = fopen('php://memory', 'w+');
+$server = $start($file, 'logfmt');
+S\get($server, '/a?b=1', "User-Agent: \"evil\" a=b\t\xe4\r\nReferer: http://x/a-1\r\n");
+$ends($server);
+rewind($file);
+$line = fgets($file);
+var_dump(feof($file) || fgets($file) === false, preg_match('/^time=\S+Z client=127\.0\.0\.1 port=\d+ (.*) duration=[\d.E-]+ (.*) request_id=[0-9a-f]{32} coroutine=\d+$/', $line, $found));
+echo "$found[1] ... $found[2]\n";
 
 echo "--- a callable that blocks keeps no request waiting, and one that throws is reported\n";
 $seen = new ArrayObject;
@@ -121,15 +132,21 @@ $ends($server);
 ?>
 --EXPECTF--
 --- combined
-127.0.0.1 - - [time] "GET /a?b=%22c HTTP/1.1" 200 14 "-" "-"
-127.0.0.1 - - [time] "GET /none HTTP/1.1" 204 - "http://x/" "\x22evil\x5c\x22 \xe4\x091"
-127.0.0.1 - - [time] "POST /large HTTP/1.1" 413 22 "-" "-"
+127.0.0.1 - - [time] "GET /a?b=%22c HTTP/1.1" 200 14 "-" "-" id
+127.0.0.1 - - [time] "GET /none HTTP/1.1" 204 - "http://x/" "\x22evil\x5c\x22 \xe4\x091" id
+127.0.0.1 - - [time] "POST /large HTTP/1.1" 413 22 "-" "-" id
 --- json
 bool(true)
 int(1)
 bool(true)
 bool(true)
-{"client":"127.0.0.1","method":"GET","target":"/a","scheme":"http","protocol":"HTTP/1.1","status":200,"bytes":14,"host":"test","referer":null,"agent":"\"evil\" %s"}
+int(1)
+bool(true)
+{"client":"127.0.0.1","method":"GET","target":"/a","scheme":"http","protocol":"HTTP/1.1","status":200,"bytes":14,"host":"test","referer":null,"agent":"\"evil\" %s","trace_id":null,"worker":null}
+--- logfmt
+bool(true)
+int(1)
+method=GET target="/a?b=1" scheme=http protocol=HTTP/1.1 status=200 bytes=14 ... host=test referer=http://x/a-1 agent="\"evil\" a=b\t%s"
 --- a callable that blocks keeps no request waiting, and one that throws is reported
 you ask for /0, you ask for /1, you ask for /2, you ask for /3, you ask for /4
 bool(true)
@@ -148,5 +165,5 @@ Warning:  Uncaught Async\Http\ServerException: The access log cannot be written
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
 TypeError: Async\Http\Server::accessLog(): Argument #1 ($to) must be a valid callback, %s
-ValueError: Server::accessLog(): Argument #2 ($format) must be "combined" or "json"
+ValueError: Server::accessLog(): Argument #2 ($format) must be "combined", "json" or "logfmt"
 Warning:  Uncaught Async\Http\ServerException: The stream of the access log is closed

@@ -26,5 +26,5 @@ var_dump(proc_close($process));
 ?>
 --EXPECTF--
 computes
-Spindle: ended by a signal, which the event loop did not get to: coroutine #%d (GET /a/path?and=query) computes in Command line code on line 4
+Spindle: ended by a signal, which the event loop did not get to: coroutine #%d (GET /a/path?and=query, request %x) computes in Command line code on line 4
 int(1)

@@ -266,7 +266,7 @@ $cases['serve: what computes for ever is ended, by its time or by signals'] = fu
             $serve->signal();
         }
         same(1, $serve->end());
-        same(1, preg_match('~^Spindle: ended by a signal, which the event loop did not get to: coroutine #\d+ \(GET /loop\) computes in .*operated\.php on line 9$~m', $serve->errors()));
+        same(1, preg_match('~^Spindle: ended by a signal, which the event loop did not get to: coroutine #\d+ \(GET /loop, request [0-9a-f]{32}\) computes in .*operated\.php on line 9$~m', $serve->errors()));
         stream_get_contents($loop);
     }
 };

@@ -76,7 +76,7 @@ $cases['serve: a worker that stands still is ended with a line that says where, 
         same("alive", admin('/healthz'));
         same("ready", admin('/readyz'));
         until(fn() => !lives($stuck));
-        same($how === 'computes' ? 1 : 0, preg_match('~^Spindle: ended by a signal, which the event loop did not get to: coroutine #\d+ \(GET /loop\) computes in .*operated\.php on line 9$~m', $serve->errors()));
+        same($how === 'computes' ? 1 : 0, preg_match('~^Spindle: ended by a signal, which the event loop did not get to: coroutine #\d+ \(GET /loop, request [0-9a-f]{32}\) computes in .*operated\.php on line 9$~m', $serve->errors()));
         same(false, in_array($stuck, workers($serve, 2), true));
         same(1.0, metric('spindle_worker_restarts_total{why="stuck"}'));
         $serve->signal();

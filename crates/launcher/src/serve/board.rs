@@ -1,14 +1,18 @@
 //! What the workers tell: numbers, in memory that they share. This process reads them as from a file.
 
+#[path = "../../../server/src/tallies.rs"]
+pub mod tallies;
+
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
+use tallies::{CLASSES, DURATION_CLASSES, DURATIONS, RESPONSES};
 
-/// The size of a place, as in the crate of the server.
-const PLACE: usize = 128;
+/// The size of a place in bytes.
+const PLACE: usize = tallies::PLACE * 8;
 
 /// The numbers of a worker, in the order of the place, after whether it accepts connections.
 #[derive(Clone, Copy, Default, Serialize)]
@@ -24,6 +28,13 @@ pub struct Numbers {
     pub cancelled: u64,
     pub handshakes_failed: u64,
     pub waiting: u64,
+    /// The requests that have ended: by status, by duration, and the sum of their durations, in nanoseconds. See `tallies.rs`.
+    #[serde(skip)]
+    pub responses: [u64; CLASSES.len()],
+    #[serde(skip)]
+    pub durations: [u64; DURATION_CLASSES],
+    #[serde(skip)]
+    pub duration_sum: u64,
 }
 
 impl Numbers {
@@ -36,8 +47,13 @@ impl Numbers {
             (&mut self.refused, other.refused),
             (&mut self.cancelled, other.cancelled),
             (&mut self.handshakes_failed, other.handshakes_failed),
+            (&mut self.duration_sum, other.duration_sum),
         ] {
             *total = total.saturating_add(number);
+        }
+        let durations = self.durations.iter_mut().zip(&other.durations);
+        for (total, number) in self.responses.iter_mut().zip(&other.responses).chain(durations) {
+            *total = total.saturating_add(*number);
         }
     }
 }
@@ -92,6 +108,9 @@ impl Board {
             cancelled: number(9),
             handshakes_failed: number(10),
             waiting: number(11),
+            responses: std::array::from_fn(|class| number(RESPONSES + class)),
+            durations: std::array::from_fn(|class| number(DURATIONS + class)),
+            duration_sum: number(DURATIONS + DURATION_CLASSES),
         }
     }
 

@@ -176,8 +176,8 @@ pub static SPECS: &[Spec] = &[
         .fixed()
         .help("other processes may listen on the same port, if they have this option, too"),
     Spec::new("--log", "log", "FORMAT", Form::One)
-        .takes(take!(to, value, _ => to.log = one_of(&value, &["combined", "json", "off"])?))
-        .help("'combined', 'json' or 'off'"),
+        .takes(take!(to, value, _ => to.log = one_of(&value, &["combined", "json", "logfmt", "off"])?))
+        .help("'combined', 'json', 'logfmt' or 'off'. With 'json' and 'logfmt' that of PHP's errors is the same"),
     Spec::new("--log-file", "log-file", "FILE", Form::One)
         .takes(take!(to, value, _ => to.log_file = Some(value)))
         .placed(place::path)

@@ -22,6 +22,23 @@ impl Exchange {
         is_waited_for && limit > 0 && now >= self.since.get().saturating_add(limit)
     }
 
+    /// Returns when its handler is slow; `NEVER` if it is known to be, or has responded.
+    pub(crate) fn slow_at(&self) -> u64 {
+        if self.state.get() != State::Running || self.is_known_slow.get() {
+            return NEVER;
+        }
+        limit(self.since.get(), self.shared().settings.slow_request)
+    }
+
+    /// Returns for how long its handler has run, in nanoseconds, if that makes it slow, and it was not known to be.
+    pub fn notice_slow(&self, now: u64) -> Option<u64> {
+        if self.slow_at() > now {
+            return None;
+        }
+        self.is_known_slow.set(true);
+        Some(now.saturating_sub(self.since.get()))
+    }
+
     /// Called when the owner has seen that the time of its handler has passed: asks the handler to end.
     pub fn time_out(&self, now: u64) {
         if self.timed_out_at.get() == 0 {

@@ -90,6 +90,7 @@ pub enum Event {
     Wake(Rc<Exchange>),
     Cancel(Rc<Exchange>, Reason),
     Log(Box<Entry>),
+    Slow(Rc<Exchange>, u64),
 }
 
 type Events = Rc<RefCell<VecDeque<Event>>>;
@@ -107,6 +108,10 @@ impl Handler for Telling {
 
     fn cancel(&self, reason: Reason) {
         self.to.borrow_mut().extend(self.exchange.upgrade().map(|exchange| Event::Cancel(exchange, reason)));
+    }
+
+    fn is_slow(&self, duration: u64) {
+        self.to.borrow_mut().extend(self.exchange.upgrade().map(|exchange| Event::Slow(exchange, duration)));
     }
 }
 
@@ -337,7 +342,7 @@ impl World {
 pub fn answer_at_once(world: &World, event: Event) {
     match event {
         Event::Begin(exchange) | Event::Wake(exchange) => echo(world, &exchange),
-        Event::Log(_) => {}
+        Event::Log(_) | Event::Slow(..) => {}
         Event::Cancel(exchange, why) => {
             world.seen.borrow_mut().push(format!("cancelled: {why:?}"));
             exchange.finish_handler();

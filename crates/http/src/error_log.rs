@@ -1,0 +1,117 @@
+//! The lines of the error log: each says to which request it belongs.
+
+use serde_json::Value as Json;
+use spindle_php::{coroutine, error_log};
+use spindle_server::{Exchange, LogFormat, Settings};
+use spindle_zend::PhpStatic;
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::fmt::Write;
+
+/// `LOG_WARNING` of syslog.
+const WARNING: c_int = 4;
+
+/// The request to which what is logged belongs.
+pub struct Subject {
+    id: String,
+    trace: Option<String>,
+    method: String,
+    target: String,
+    coroutine: u64,
+}
+
+impl Subject {
+    /// Returns the request of an exchange, in which this coroutine runs.
+    pub fn of(exchange: &Exchange, coroutine: u64) -> Subject {
+        let head = exchange.head();
+        Subject {
+            id: exchange.id(),
+            trace: exchange.trace().map(str::to_owned),
+            method: head.method.as_str().to_owned(),
+            target: head.uri.path_and_query().map_or("*", |target| target.as_str()).to_owned(),
+            coroutine,
+        }
+    }
+}
+
+struct Log {
+    format: Cell<LogFormat>,
+    worker: Cell<u32>,
+    subject: Cell<fn() -> Option<Subject>>,
+}
+
+static LOG: PhpStatic<Log> =
+    PhpStatic::new(Log { format: Cell::new(LogFormat::Text), worker: Cell::new(0), subject: Cell::new(|| None) });
+
+/// From now on lines say to which request they belong, which `subject` returns, in the format of these settings.
+pub fn watch(settings: &Settings, subject: fn() -> Option<Subject>) {
+    LOG.format.set(settings.error_log);
+    LOG.worker.set(settings.worker);
+    LOG.subject.set(subject);
+    error_log::watch(|message, severity| {
+        let subject = coroutine::is_in_request().then(|| (LOG.subject.get())()).flatten();
+        match LOG.format.get() {
+            LogFormat::Text => subject.map(|subject| [prefix(&subject).as_bytes(), message].concat()),
+            _ => Some(line(&String::from_utf8_lossy(message), severity, subject.as_ref()).into_bytes()),
+        }
+    });
+}
+
+/// Writes a warning that belongs to a request which need not be the running one.
+pub fn warn(subject: &Subject, message: &str) {
+    error_log::write(&line(message, WARNING, Some(subject)), WARNING);
+}
+
+fn prefix(subject: &Subject) -> String {
+    let mut text = format!("[request {}", subject.id);
+    if LOG.worker.get() > 0 {
+        let _ = write!(text, ", worker {}", LOG.worker.get());
+    }
+    if subject.coroutine > 0 {
+        let _ = write!(text, ", coroutine #{}", subject.coroutine);
+    }
+    text + "] "
+}
+
+fn line(message: &str, severity: c_int, subject: Option<&Subject>) -> String {
+    if LOG.format.get() == LogFormat::Text {
+        return subject.map_or(String::new(), prefix) + message;
+    }
+    let level = match severity {
+        ..=3 => "error",
+        WARNING => "warning",
+        5 => "notice",
+        _ => "info",
+    };
+    let text = |text: &str| Json::from(text);
+    let of = |what: fn(&Subject) -> Json| subject.map_or(Json::Null, what);
+    // The access log has the same names.
+    let fields = [
+        ("time", error_log::time().into()),
+        ("level", text(level)),
+        ("message", text(message)),
+        ("method", of(|subject| subject.method.as_str().into())),
+        ("target", of(|subject| subject.target.as_str().into())),
+        ("request_id", of(|subject| subject.id.as_str().into())),
+        ("trace_id", of(|subject| subject.trace.as_deref().into())),
+        ("worker", Some(LOG.worker.get()).filter(|worker| *worker > 0).into()),
+        ("coroutine", of(|subject| Some(subject.coroutine).filter(|coroutine| *coroutine > 0).into())),
+    ];
+    match LOG.format.get() {
+        LogFormat::Logfmt => logfmt(&fields),
+        _ => format!("{{{}}}", fields.map(|(name, value)| format!("\"{name}\":{value}")).join(",")),
+    }
+}
+
+/// Returns the fields that are there as `name=value`: texts as they are, or as in JSON if they have anything but letters, digits and
+/// `_./:@+-`.
+fn logfmt(fields: &[(&str, Json)]) -> String {
+    let is_plain = |text: &&str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:@+-".contains(&byte))
+    };
+    let fields = fields.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| match value.as_str() {
+        Some(text) if is_plain(&text) => format!("{name}={text}"),
+        _ => format!("{name}={value}"),
+    });
+    fields.collect::<Vec<_>>().join(" ")
+}
