@@ -1,6 +1,7 @@
 //! What is told of the workers: for Prometheus, and as JSON.
 
 use super::board::Numbers;
+use super::board::tallies::{BOUNDS, CLASSES, DURATION_CLASSES};
 use super::limits;
 use super::worker::{Stage, Worker};
 use serde::Serialize;
@@ -76,6 +77,20 @@ pub fn status(workers: &[Told], addresses: &[String], began: Instant, is_stoppin
     serde_json::to_string(&status).unwrap_or_default() // numbers and fixed names
 }
 
+/// The samples of the histogram of durations, by the ends of their names, and their labels.
+fn histogram(total: &Numbers) -> Vec<(String, f64)> {
+    let mut count = 0;
+    let mut samples = Vec::with_capacity(DURATION_CLASSES + 2);
+    for (class, number) in total.durations.iter().enumerate() {
+        count += number;
+        let bound = BOUNDS.get(class).map_or("+Inf".to_owned(), |bound| (*bound as f64 / 1e9).to_string());
+        samples.push((format!("_bucket{{le=\"{bound}\"}}"), count as f64));
+    }
+    samples.push(("_sum".to_owned(), total.duration_sum as f64 / 1e9));
+    samples.push(("_count".to_owned(), count as f64));
+    samples
+}
+
 /// The metrics, in Prometheus' text format.
 pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     let mut text = String::new();
@@ -115,6 +130,15 @@ pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     ] {
         metric(name, "counter", help, &one(value));
     }
+    let responses = CLASSES.iter().zip(total.responses);
+    let responses: Vec<_> = responses.map(|(class, count)| (format!("{{class=\"{class}\"}}"), count as f64)).collect();
+    metric("responses_total", "counter", "Requests that have ended, by the class of their status.", &responses);
+    metric(
+        "request_duration_seconds",
+        "histogram",
+        "Time from the end of a request's head to the end of its response, without WebSockets.",
+        &histogram(&total),
+    );
     let each = |value: &dyn Fn(&Told) -> f64| -> Vec<(String, f64)> {
         let labels = |told: &Told| format!("{{worker=\"{}\",pid=\"{}\"}}", told.worker, told.pid);
         workers.iter().map(|told| (labels(told), value(told))).collect()
