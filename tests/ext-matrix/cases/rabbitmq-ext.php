@@ -177,6 +177,29 @@ with_coroutines('what needs no answer, beside a consumer', function (): void {
     expect($got === ['one', 'stop'], 'messages: ' . \json_encode($got));
 });
 
+with_coroutines('an ack beside a consumer, with heartbeats', function (): void {
+    $channel = rabbit(null, ['read_timeout' => 0, 'heartbeat' => 60]);
+    $queue = queue($channel);
+    $other = new \AMQPExchange(rabbit());
+    $other->publish('one', $queue->getName());
+    for ($try = 0; !($message = $queue->get()) && $try < 100; $try++) {
+        \usleep(10_000);
+    }
+    $consumer = Async\spawn(fn() => $queue->consume(fn() => false, AMQP_AUTOACK));
+    in_the_middle($consumer);
+    // The library aborts the process when something is sent while it waits for the time of a heartbeat.
+    $own = new class ($channel) extends \AMQPExchange {};
+    foreach ([fn() => $queue->ack($message->getDeliveryTag()), fn() => $own->publish('two', $queue->getName())] as $send) {
+        in_the_middle($sends[] = Async\spawn($send));
+    }
+    foreach ($sends as $send) {
+        expect($send->getAwaitingInfo()['call'] === 'locked handle', 'does not wait: ' . \json_encode($send->getAwaitingInfo()));
+    }
+    $other->publish('stop', $queue->getName());
+    finished($consumer);
+    \array_map(finished(...), $sends);
+});
+
 // --- cancellation ------------------------------------------------------------------------------------------------------
 
 $fresh = function (): array {

@@ -369,7 +369,7 @@ pub(crate) fn only_stream(frame: Frame, kind: CallKind) -> Option<usize> {
 #[inline]
 pub(crate) fn handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) {
     match only_stream(frame, kind) {
-        Some(stream) => with(stream, mode(kind)),
+        Some(stream) => with(stream, mode(frame, kind)),
         None => all_handles(frame, kind, with),
     }
 }
@@ -388,7 +388,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
         with(key_of_extension(extension), Mode::Shared);
     }
     let of_streams = matches!(kind, CallKind::Reads | CallKind::Writes | CallKind::Stream);
-    let mode = mode(kind);
+    let mode = mode(frame, kind);
     let of_object = |object: &Object| {
         let is_its_own = is_of(object, extension);
         if is_its_own && of_streams {

@@ -2,7 +2,7 @@
 
 use crate::isolation::call_info::CallInfo;
 use spindle_php_sys as sys;
-use spindle_zend::Function;
+use spindle_zend::{Frame, Function, Object, Value};
 
 /// The handles that a call of an internal function locks while its coroutine is suspended in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,13 +93,25 @@ impl Mode {
 }
 
 /// Returns how a call uses its handles.
-pub(crate) fn mode(kind: CallKind) -> Mode {
+pub(crate) fn mode(frame: Frame, kind: CallKind) -> Mode {
     match kind {
+        CallKind::Sends if frame.this().is_some_and(has_heartbeats) => Mode::Both,
         CallKind::Reads | CallKind::Receives => Mode::Read,
         CallKind::Writes | CallKind::Sends => Mode::Write,
         CallKind::Closes => Mode::Close,
         _ => Mode::Both,
     }
+}
+
+/// Returns `true` if the connection of a queue or an exchange of ext-amqp has heartbeats. Then sending sets the time of the next one,
+/// and a call of the library that waits for a message aborts the process if that has changed meanwhile.
+fn has_heartbeats(object: &Object) -> bool {
+    let own = |object: &Object, name| {
+        let class = object.class().and_parents().find(|class| class.is_internal());
+        class.map_or(Value::NULL, |class| object.read_property(class, name))
+    };
+    let connection = own(object, c"connection");
+    connection.as_object().is_some_and(|connection| own(connection, c"heartbeat").is_truthy())
 }
 
 /// Returns the kind of calls of a function that may have a trampoline.
