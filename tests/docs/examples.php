@@ -9,6 +9,8 @@
  * the block fenced as ```output after it, if there is one; a time in seconds ("0.5 s") may be longer. A comment before the block excuses it, and says why:
  * <!-- not run: needs a database -->.
  *
+ * One after <!-- examples/FILE.php --> is not run here: it must be that program, which tests/examples runs, without the comment at its top.
+ *
  * In a block fenced as ```console, bash runs the lines that begin with "$ ", and what is printed must be the others. The
  * PHP example that comes before it is there as example.php, and `spindle` is the command that was built. The last command
  * must end with status 0.
@@ -25,7 +27,7 @@ $passed = $failed = $skipped = 0;
 
 foreach ($files as $file) {
     $text = file_get_contents($file);
-    $pattern = '/(?:^<!-- not run: (?<excuse>[^\n]*?) -->\n+)?'
+    $pattern = '/(?:^<!-- (?:not run: (?<excuse>[^\n]*?)|(?<program>examples\/[^\n]*?)) -->\n+)?'
         . '^```(?<kind>php|console)\n(?<code>.*?)^```\n'
         . '(?:(?:[^\n`]*\n){0,4}?```output\n(?<output>.*?)^```$)?/ms';
     preg_match_all($pattern, $text, $examples, PREG_SET_ORDER | PREG_OFFSET_CAPTURE | PREG_UNMATCHED_AS_NULL);
@@ -40,6 +42,12 @@ foreach ($files as $file) {
         if ($example['excuse'][0] !== null) {
             echo "not run: $place: {$example['excuse'][0]}\n";
             $skipped++;
+            continue;
+        }
+        if ($example['program'][0] !== null) {
+            $program = preg_replace('~^<\?php\n\n/\*\*.*?\*/\n\n~s', '', (string) @file_get_contents("$root/{$example['program'][0]}"));
+            $program === $code ? $passed++ : $failed++;
+            echo $program === $code ? '' : "FAILED: $place: is not {$example['program'][0]}\n";
             continue;
         }
         $command = $is_php ? php($extension) : console($code);

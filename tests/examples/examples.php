@@ -4,7 +4,7 @@
  *
  *   tests/docs/run --examples [--ext build/spindle.so] [--only GLOB] [--list]
  *
- * The PostgreSQL is one that this starts, or that of SPINDLE_PG_DSN. The last line is "N passed, N failed, N skipped".
+ * The servers are some that this starts; the PostgreSQL of the pool may be that of SPINDLE_PG_DSN. The last line is "N passed, N failed, N skipped".
  */
 
 declare(strict_types=1);
@@ -21,21 +21,28 @@ foreach (['curl', 'chromium'] as $program) {
 /** Starts a PostgreSQL, if there is none yet. */
 function postgres(): void
 {
-    if (getenv('SPINDLE_PG_DSN')) {
+    getenv('SPINDLE_PG_DSN') || servers('postgres');
+}
+
+/** Starts a server, if that was not done, and puts its address into the environment. */
+function servers(string $name): void
+{
+    static $begun = [];
+    if (isset($begun[$name])) {
         return;
     }
-    $servers = escapeshellarg(ROOT . '/scripts/servers');
-    exec("$servers start " . WORK . '/servers postgres >&2', result_code: $status);
-    $status === 0 || throw new \Exception('there is no PostgreSQL');
-    register_shutdown_function(static fn () => exec("$servers stop " . WORK . '/servers'));
+    $begun === [] && register_shutdown_function(static fn () => exec(escapeshellarg(ROOT . '/scripts/servers') . ' stop ' . WORK . '/servers'));
+    $begun[$name] = true;
+    exec(escapeshellarg(ROOT . '/scripts/servers') . ' start ' . WORK . "/servers $name >&2", result_code: $status);
+    $status === 0 || throw new \Exception("there is no $name");
     exec('. ' . WORK . '/servers/env && env -0', $lines);
     foreach (explode("\0", implode("\n", $lines)) as $line) {
-        str_starts_with($line, 'SPINDLE_PG_') && putenv($line);
+        str_starts_with($line, 'SPINDLE_') && putenv($line);
     }
 }
 
 $cases = [];
-foreach (['supervisor', 'pdo-pool', 'http'] as $file) {
+foreach (['supervisor', 'pdo-pool', 'http', 'queues'] as $file) {
     require __DIR__ . "/$file.php";
 }
 \Runner\run($options, $cases, failed: static fn () => substr((string) @file_get_contents(WORK . '/stderr'), -500));

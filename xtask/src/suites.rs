@@ -287,7 +287,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "examples",
-        tells: "the programs of examples/: the supervisor with 1,000 clients, the pool of PDO, the API, the upload, the proxy",
+        tells: "the programs of examples/: the supervisor with 1,000 clients, the pool of PDO, workers of queues, the API, the upload, the proxy",
         run: "[ \"$(ulimit -n)\" -ge 1100 ] || ulimit -n 1100
             tests/docs/run --examples \"$@\"",
         cases: "tests/docs/run --examples --list",
