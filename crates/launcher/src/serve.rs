@@ -4,6 +4,7 @@
 //! sockets, and replaces workers that end.
 
 mod admin;
+mod beside;
 mod board;
 mod check;
 mod command;
@@ -25,6 +26,7 @@ mod worker;
 use crate::console::{self, Status};
 use crate::doctor::php::Php;
 use admin::Admin;
+use beside::Beside;
 use lexopt::Parser;
 use master::{Plan, Terms};
 use settings::{Arguments, HINT, Settings};
@@ -55,7 +57,8 @@ Options may be in the file spindle.toml; those given here win.
 const STATUS: &str = "
 Exit status:
   0  it was stopped, or is right
-  1  it cannot serve, or PHP had to be ended; a line on standard error says why
+  1  it cannot serve, or PHP or a program beside it had to be ended; a line on
+     standard error says why
 ";
 
 /// How many workers may end before the first one is ready.
@@ -91,10 +94,12 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
     let name = request.user.as_deref().filter(|_| !request.is_dev);
     let user = name.map(User::find).transpose()?.flatten();
+    let beside = Beside::new(&request.run, &request.every, &folder, user.as_ref())?;
     let php = Php::find(&request.php)?;
     let module = command::module(request, &php)?;
     let terms = |settings: Rc<Settings>| {
         let (limits, grace) = (settings.request.limits, settings.request.grace);
+        let env = settings.request.env.clone();
         let (folder, user, php) = (&folder, user.as_ref(), (&php, module.as_deref()));
         let command = move |sockets: &Sockets| {
             // Resolved whenever a worker starts: a deployment may switch a symbolic link to another release.
@@ -106,7 +111,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
             }
             Ok(command)
         };
-        Terms { command: Box::new(command), limits, grace }
+        Terms { command: Box::new(command), env, limits, grace }
     };
     if request.is_check {
         return check::run(request, &terms(Rc::clone(&settings)));
@@ -136,7 +141,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     if let Some(user) = &user {
         sockets.give(user)?;
     }
-    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin)
+    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside)
 }
 
 /// Returns the file that a name in a folder leads to now.

@@ -158,6 +158,13 @@ fn what_cannot_be_served_is_named_in_one_line() {
         (vec!["none.php"], "none.php: No such file or directory"),
         (vec!["two\nlines.php"], "two\\nlines.php: No such file or directory"),
         (vec!["."], ". is not a file"),
+        (vec!["app.php", "--run", "queue"], "--run takes NAME=COMMAND, or NAME*COUNT=COMMAND"),
+        (vec!["app.php", "--run", "a=two\nwords"], "--run a: there is no program 'two'"),
+        (
+            vec!["app.php", "--run", "two\nlines=true"],
+            "--run: a NAME has letters, digits, '-', '_' and '.', and up to 64 of them, not 'two\\nlines'",
+        ),
+        (vec!["app.php", "--every", "a=5m /none"], "--every a: there is no program '/none'"),
     ];
     let usage = usage.map(|(args, message)| (args, format!("{message}; see 'spindle serve --help'")));
     for (args, message) in usage.into_iter().chain(others.map(|(args, message)| (args, message.to_owned()))) {

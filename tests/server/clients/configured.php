@@ -334,7 +334,8 @@ $cases['serve: PHP runs as another user, and can do nothing that only root can']
     $uid = $account['uid'];
     $get = fn(string $path) => shell('curl -s --max-time 30 --unix-socket ' . WORK . "/users.sock http://localhost$path");
     foreach (['postgres' => $account['gid'], 'postgres:daemon' => posix_getgrnam('daemon')['gid']] as $user => $gid) {
-        $serve = new Serving($app, '--mode', 'worker', '--user', $user, '--set', 'request_timeout=0', '--log-file', 'users/access.log', '--extension', "$folder/spindle.so", '--listen', 'unix:users.sock', '--admin', 'unix:users-admin.sock');
+        $serve = new Serving($app, '--mode', 'worker', '--user', $user, '--set', 'request_timeout=0', '--log-file', 'users/access.log', '--extension', "$folder/spindle.so", '--listen', 'unix:users.sock', '--admin', 'unix:users-admin.sock',
+            '--run', "as=sh -c 'echo \$(id -u) \$HOME > users/as.new && mv users/as.new users/as; exec sleep 600'");
         $groups = array_filter(explode(' ', shell('id -G postgres')), fn($group) => $gid === $account['gid'] || (int) $group !== $account['gid']);
         $groups = array_unique([...array_map(intval(...), $groups), $gid]);
         sort($groups);
@@ -343,6 +344,9 @@ $cases['serve: PHP runs as another user, and can do nothing that only root can']
         $expected = ['Uid' => "$uid $uid $uid $uid", 'Gid' => "$gid $gid $gid $gid", 'Groups' => implode(' ', $groups), 'CapInh' => $none, 'CapPrm' => $none, 'CapEff' => $none, 'CapAmb' => $none];
         same([$expected, false, false, $account['dir'], 'postgres', 'postgres'], json_decode($get('/'), true));
         same([$uid, $gid, $uid, 0], [fileowner(WORK . '/users.sock'), filegroup(WORK . '/users.sock'), fileowner("$folder/access.log"), fileowner(WORK . '/users-admin.sock')]);
+        until(fn() => file_exists("$folder/as"));
+        same("$uid $account[dir]\n", file_get_contents("$folder/as")); // as whom programs beside it run
+        unlink("$folder/as");
         // The user of PHP cannot reload, root can; and the next one is as the first.
         $reload = dirname(EXTENSION) . '/spindle reload ' . WORK . '/users-admin.sock';
         copy(dirname(EXTENSION) . '/spindle', "$folder/spindle");

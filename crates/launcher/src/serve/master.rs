@@ -12,6 +12,7 @@ mod reload;
 mod worn;
 
 use super::admin::{Admin, Answer, Question};
+use super::beside::Beside;
 use super::board::Board;
 use super::limits::{Appetite, INTERVAL, Limits};
 use super::lines::Lines;
@@ -72,6 +73,8 @@ pub type Make<'a> = dyn Fn(&Sockets) -> Result<Command, String> + 'a;
 /// What a generation serves with: all of its workers have the same.
 pub struct Terms<'a> {
     pub command: Box<Make<'a>>,
+    /// What programs find in their environment besides.
+    pub env: Vec<(OsString, OsString)>,
     pub limits: Limits,
     pub grace: Duration,
 }
@@ -104,6 +107,7 @@ pub struct Master<'a> {
     workers: Vec<Worker>,
     board: Board,
     admin: Admin,
+    beside: Beside<'a>,
     began: Instant,
     history: History,
     /// When workers are looked at, if they have limits.
@@ -142,7 +146,13 @@ pub struct Master<'a> {
 }
 
 /// Serves until it is stopped.
-pub fn run<'a>(plan: &'a Plan<'a>, terms: Terms<'a>, sockets: Sockets, admin: Admin) -> Result<Status, String> {
+pub fn run<'a>(
+    plan: &'a Plan<'a>,
+    terms: Terms<'a>,
+    sockets: Sockets,
+    admin: Admin,
+    beside: Beside<'a>,
+) -> Result<Status, String> {
     let temporary =
         || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
     let now = Instant::now();
@@ -154,6 +164,7 @@ pub fn run<'a>(plan: &'a Plan<'a>, terms: Terms<'a>, sockets: Sockets, admin: Ad
         sockets: Some(sockets),
         workers: Vec::new(),
         admin,
+        beside,
         began: now,
         history: History::default(),
         look_at: terms.limits.are_any().then(|| now + INTERVAL),
@@ -199,7 +210,9 @@ impl Master<'_> {
             if let Err(error) = self.manager.turn(Instant::now()) {
                 self.lines.say(&format!("spindle: systemd is told nothing any more: {}", console::reason(&error)));
             }
+            self.accompany();
             if self.workers.is_empty()
+                && !self.beside.are_running()
                 && let Some(status) = self.stopping
             {
                 return Ok(status);
@@ -295,13 +308,27 @@ impl Master<'_> {
         }
     }
 
+    /// Has the programs beside the workers begin, go on or end.
+    fn accompany(&mut self) {
+        let now = Instant::now();
+        if self.stopping.is_some() {
+            self.beside.stop(self.at_once.map_or(now + self.terms.grace, |_| now));
+        } else if self.has_served {
+            self.beside.begin(now, &self.terms.env);
+        }
+        if self.beside.turn(now) {
+            self.stopping = Some(Status::Failed);
+        }
+        self.beside.said().iter().for_each(|line| self.lines.say(line));
+    }
+
     /// Waits until something is to be done.
     fn wait(&self) {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
         let next = next.chain(self.look_at).chain(self.admin.due());
-        let next = next.chain(self.manager.due()).chain(self.given_up_at()).min();
+        let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due()).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
@@ -358,7 +385,7 @@ impl Master<'_> {
 
     /// Answers what is asked at the admin addresses.
     fn answer(&mut self) {
-        let (workers, board) = (&self.workers, &self.board);
+        let (workers, board, beside) = (&self.workers, &self.board, &self.beside);
         let numbers = |worker: &Worker| worker.place.map(|place| board.read(place)).unwrap_or_default();
         let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
         let (is_stopping, mut reloads) = (self.stopping.is_some(), false);
@@ -371,8 +398,13 @@ impl Master<'_> {
                 Question::Health => Answer::text(200, "alive"),
                 Question::Readiness if is_ready => Answer::text(200, "ready"),
                 Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
-                Question::Metrics => metrics(report::metrics(&told(), &self.history, self.lines.missing())),
-                Question::Status => json(report::status(&told(), &self.plan.addresses, self.began, is_stopping)),
+                Question::Metrics => {
+                    metrics(report::metrics(&told(), &self.history, self.lines.missing()) + &beside.metrics())
+                }
+                Question::Status => {
+                    let addresses = &self.plan.addresses;
+                    json(report::status(&told(), &beside.told(), addresses, self.began, is_stopping))
+                }
                 Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
                 Question::Reload => {
                     reloads = true;

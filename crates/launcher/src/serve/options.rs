@@ -164,6 +164,14 @@ pub static SPECS: &[Spec] = &[
         "an option of the server, as max_body_size=1000000 or compression=true; lists are separated by commas; may be \
          repeated",
     ),
+    Spec::new("--run", "run", "NAME=COMMAND", Form::Many).takes(take!(to, value, _ => to.run.push(value))).fixed().help(
+        "runs another program beside it, again whenever it ends, as workers of a queue; NAME*N=COMMAND has N processes; \
+         may be repeated",
+    ),
+    Spec::new("--every", "every", "'NAME=TIME COMMAND'", Form::Many)
+        .takes(take!(to, value, _ => to.every.push(value)))
+        .fixed()
+        .help("runs a program whenever TIME has passed, as 30s, 5m or 1h; may be repeated"),
     Spec::new("--user", "user", "NAME[:GROUP]", Form::One)
         .takes(take!(to, value, _ => to.user = Some(value)))
         .fixed()

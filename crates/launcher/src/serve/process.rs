@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::user::User;
-use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 use std::io;
@@ -33,6 +33,50 @@ pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<P
     unsafe { command.pre_exec(prepare) };
     let child = command.spawn()?;
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Starts a program that has none of this process's descriptors but the standard ones: also none of those that this process was itself
+/// started with, which other programs inherit.
+///
+/// # Errors
+/// As those of [`spawn`].
+pub fn spawn_alone(command: &mut Command) -> io::Result<Pid> {
+    let numbers = inheritable()?;
+    let prepare = move || {
+        for number in &numbers {
+            // SAFETY: the parent had it open at the fork, and this is a copy of the parent.
+            let kept = unsafe { BorrowedFd::borrow_raw(*number) };
+            fcntl_setfd(kept, FdFlags::CLOEXEC)?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes a few system calls, allocates nothing, and takes no locks.
+    unsafe { command.pre_exec(prepare) };
+    spawn(command, &[])
+}
+
+/// The descriptors beyond the standard ones that programs would inherit.
+fn inheritable() -> io::Result<Vec<RawFd>> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if number > 2 {
+            // SAFETY: it is in the folder of those that are open, and no other thread of this process closes any.
+            let open = unsafe { BorrowedFd::borrow_raw(number) };
+            if !fcntl_getfd(open)?.contains(FdFlags::CLOEXEC) {
+                numbers.push(number);
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// How a process has ended.
+pub fn how(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with status {code}"),
+        None => format!("was ended by signal {}", status.signal().unwrap_or(0)),
+    }
 }
 
 /// Has a program run as another user, and with nothing of what this one may do beyond that.

@@ -61,19 +61,27 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// All workers, as JSON.
-pub fn status(workers: &[Told], addresses: &[String], began: Instant, is_stopping: bool) -> String {
+/// All workers, and what runs beside them, as JSON.
+pub fn status(
+    workers: &[Told],
+    programs: &[impl Serialize],
+    addresses: &[String],
+    began: Instant,
+    is_stopping: bool,
+) -> String {
     #[derive(Serialize)]
-    struct Status<'a> {
+    struct Status<'a, P> {
         version: &'static str,
         pid: u32,
         seconds: f64,
         stopping: bool,
         addresses: &'a [String],
         workers: &'a [Told],
+        programs: &'a [P],
     }
     let (pid, seconds) = (std::process::id(), began.elapsed().as_secs_f64());
-    let status = Status { version: env!("CARGO_PKG_VERSION"), pid, seconds, stopping: is_stopping, addresses, workers };
+    let version = env!("CARGO_PKG_VERSION");
+    let status = Status { version, pid, seconds, stopping: is_stopping, addresses, workers, programs };
     serde_json::to_string(&status).unwrap_or_default() // numbers and fixed names
 }
 

@@ -6,6 +6,7 @@ use crate::serve::process;
 use crate::serve::worker::{Stage, Worker};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Instant;
 
 impl Master<'_> {
     /// Checks which processes have ended.
@@ -19,15 +20,14 @@ impl Master<'_> {
                     self.board.free(place);
                 }
                 self.ended(&worker, status);
+            } else {
+                self.beside.ended(pid, status);
             }
         }
     }
 
     fn ended(&mut self, worker: &Worker, status: ExitStatus) {
-        let how = match (status.code(), status.signal()) {
-            (Some(code), _) => format!("ended with status {code}"),
-            (None, signal) => format!("was ended by signal {}", signal.unwrap_or(0)),
-        };
+        let how = process::how(status);
         // One that finishes its requests, and that nothing here has ended.
         let finishes = worker.stage == Stage::Leaving || self.stopping.is_some() && worker.stage == Stage::Serving;
         let is_crash = status.signal().is_some() && finishes && !worker.is_pressed && self.at_once.is_none();
@@ -42,7 +42,8 @@ impl Master<'_> {
             return;
         }
         match (worker.stage, status.code()) {
-            (Stage::Leaving, _) | (_, Some(CHANGED)) => {}
+            (Stage::Leaving, _) => {}
+            (_, Some(CHANGED)) => self.renew_programs(Instant::now()),
             (_, Some(DIED)) => self.rest(worker.began + DEVELOPMENT_REST),
             (Stage::Starting, _) if worker.is_told => {} // another one begins
             (Stage::Starting, code) if self.is_hopeless(worker) => {

@@ -89,10 +89,16 @@ impl Master<'_> {
             self.look_at = terms.limits.are_any().then(|| now + INTERVAL);
             self.terms = terms;
         }
+        self.renew_programs(now);
         self.history.reloads += 1;
         self.appetite = Appetite::default(); // other code may need less
         self.finish(|worker| worker.generation != generation, now);
         self.reloaded(200, "the new PHP has taken over");
+    }
+
+    /// There is new code for the programs beside the workers.
+    pub(super) fn renew_programs(&mut self, now: Instant) {
+        self.beside.reload(now, now + self.terms.grace, &self.terms.env);
     }
 
     /// Says how a reload has ended, and begins the one that follows.
