@@ -148,10 +148,10 @@ final class PostgresQueue implements Leased
         $this->db->prepare("update jobs set tries = tries + 1, due = now() + interval '1 hour' where body = ?")->execute([$job]);
     }
 
-    /** Ends the connections that are in a transaction. */
-    public function cut(): void
+    /** Ends the connections that wait in a transaction, and returns how many. */
+    public function cut(): int
     {
-        $this->db->exec("select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'");
+        return $this->db->query("select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'")->rowCount();
     }
 
     /** @return array<string, int> how often what each job has written was committed */

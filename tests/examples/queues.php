@@ -203,7 +203,7 @@ function loses_connections(Workers $workers): ?string
     $workers->start();
     $queue->put('hold 1');
     $workers->until('it has the job', static fn () => $workers->log('begin') === ['hold 1' => 1]);
-    $queue->cut();
+    $workers->until('its connection is cut', static fn () => $queue->cut() === 1);
     $workers->release();
     $workers->until('all is done', static fn () => $queue->left() === 0);
     $workers->stop();
