@@ -16,6 +16,8 @@ static DISCONNECTED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(N
 static TIMEOUT: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 static STOPPED: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
 
+static LOST: PhpStatic<Cell<Option<Class>>> = PhpStatic::new(Cell::new(None));
+
 /// Registers the classes. At module start.
 pub fn register() {
     let server = extend(c"Async\\Http\\ServerException", coroutine::async_exception());
@@ -24,6 +26,7 @@ pub fn register() {
     BAD.set(Some(extend(c"Async\\Http\\BadRequest", server)));
     UPGRADE.set(Some(extend(c"Async\\Http\\UpgradeRequired", server)));
     FORBIDDEN.set(Some(extend(c"Async\\Http\\Forbidden", server)));
+    LOST.set(Some(extend(c"Async\\Http\\MessagesLost", server)));
     let cancellation = coroutine::cancellation_exception();
     DISCONNECTED.set(Some(extend(c"Async\\Http\\ClientDisconnected", cancellation)));
     TIMEOUT.set(Some(extend(c"Async\\Http\\RequestTimeout", cancellation)));
@@ -66,6 +69,12 @@ pub fn upgrade_required() -> Thrown {
 #[cold]
 pub fn forbidden(text: &str) -> Thrown {
     exception::throw_new(class(&FORBIDDEN), text)
+}
+
+/// Throws a `MessagesLost`.
+#[cold]
+pub fn messages_lost(text: &str) -> Thrown {
+    exception::throw_new(class(&LOST), text)
 }
 
 /// Returns the status of the answer to a request whose handler has thrown this, if the failure is the client's fault.

@@ -28,6 +28,8 @@ mod slow;
 mod spawn_instance;
 mod state;
 mod tls;
+mod topic;
+mod topics;
 mod upload;
 mod websocket;
 mod worker;
@@ -61,6 +63,7 @@ fn register() {
     writer::register();
     upload::register();
     websocket::register();
+    topic::register();
 }
 
 fn request_ends() {
@@ -71,4 +74,5 @@ fn request_ends() {
     slices::forget_servers();
     limits::process_request_ends();
     helpers::forget();
+    topics::forget();
 }

@@ -1,9 +1,10 @@
 //! The options of a server.
 
 use crate::errors::value_error;
+use crate::topics;
 use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{Board, FileOptions, LogFormat, Proxies, Settings, is_code, set_close_on_exec};
+use spindle_server::{Board, FileOptions, LogFormat, Proxies, Settings, Uplink, is_code, set_close_on_exec};
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -86,6 +87,15 @@ fn board(name: &str, value: &Value) -> Result<Rc<Board>, Thrown> {
     let (fd, place) = (i32::try_from(number()?), usize::try_from(number()?));
     let (Ok(fd @ 3..), Ok(place)) = (fd, place) else { return Err(wrong()) };
     Board::inherited(fd, place).map(Rc::new).map_err(|_| wrong())
+}
+
+/// Has topics pass messages on by the socket of this number. For `spindle serve`.
+fn topics(name: &str, value: &Value) -> Result<(), Thrown> {
+    let number = value.as_long().and_then(|number| i32::try_from(number).ok()).filter(|number| *number > 2);
+    let uplink = number.and_then(|number| Uplink::inherited(number).ok());
+    let wrong = || value_error(&format!("The option \"{name}\" must be a descriptor"));
+    topics::connect(uplink.ok_or_else(wrong)?);
+    Ok(())
 }
 
 /// Returns how files are sent, for an array of options.
@@ -191,6 +201,7 @@ pub fn settings(options: &Array) -> Result<Settings, Thrown> {
             "websocket_frame" => settings.websocket_frame = size(&name, value, 1)?,
             "websocket_ping" => settings.websocket_ping = seconds(&name, value)?,
             "board" => settings.board = Some(board(&name, value)?),
+            "topics" => topics(&name, value)?,
             "close_on_exec" => close_on_exec(&name, value)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),
         }

@@ -4,7 +4,7 @@ use crate::application::Place;
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::state::{Inner, Server};
-use crate::{limits, log, reply, request, server_variables, slow, worker};
+use crate::{limits, log, reply, request, server_variables, slow, topics, worker};
 use http::StatusCode;
 use spindle_php::coroutine;
 use spindle_php::limits::has_ended_coroutine;
@@ -43,6 +43,7 @@ pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
         let _ = server.variables.set(server_variables::prepare());
     }
     limits::watch(inner.core.settings());
+    topics::listen()?;
     let is_application = server.application.is_set();
     if is_application {
         inner.core.limit_handlers(server.application.instances.get());

@@ -190,6 +190,7 @@ function main(array $arguments): never
     $options += ['fatal_grace' => $grace, 'idle_grace' => $isDev ? 0 : 1, 'close_on_exec' => [State::$control, ...\array_map(\intval(...), [$one['control'], ...$inherited])]];
     $options += $one['log'] === 'json' || $one['log'] === 'logfmt' ? ['error_log' => $one['log']] : [];
     $one['workers'] === '1' || $one['worker'] === '0' || $options['worker'] = (int) $one['worker'];
+    isset($one['topics']) && $options['topics'] = (int) $one['topics'];
     isset($one['board']) && $options['board'] = \array_map(\intval(...), \explode(',', $one['board']));
     try {
         $server = new Server($options);

@@ -14,6 +14,7 @@ mod lines;
 mod master;
 mod options;
 mod process;
+mod relay;
 mod report;
 mod settings;
 mod signals;

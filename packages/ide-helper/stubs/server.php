@@ -428,6 +428,55 @@ namespace Async\Http {
         public function __toString(): string {}
     }
 
+    /**
+     * What coroutines say to all that listen, in this process and, under `spindle serve`, in all its workers. All objects with the
+     * same name are the same topic.
+     */
+    final class Topic
+    {
+        /** @throws \ValueError if the name does not have from 1 to 255 bytes */
+        public function __construct(string $name) {}
+
+        /** Returns the name. */
+        public function name(): string {}
+
+        /**
+         * Sends a message to all that have subscribed, and waits for none of them. No one else gets it, now or later.
+         *
+         * @throws \ValueError if it has more than 262,144 bytes
+         */
+        public function publish(string $message): void {}
+
+        /**
+         * Returns all messages that are published from now on.
+         *
+         * @param int $capacity how many may wait to be received: with one more the subscription ends
+         * @throws \ValueError if the capacity is not between 1 and 1,048,576
+         */
+        public function subscribe(int $capacity = 64): Subscription {}
+    }
+
+    /**
+     * The messages of a topic, which are these when it is iterated. It ends with its object.
+     *
+     * @implements \IteratorAggregate<int, string>
+     */
+    final class Subscription implements \IteratorAggregate
+    {
+        /**
+         * Waits for a message, and returns it; null when the subscription is closed.
+         *
+         * @throws MessagesLost if the next message is missing; later ones do not come either
+         */
+        public function receive(): ?string {}
+
+        /** Closes it: nothing is received any more. Does nothing if it is closed. */
+        public function close(): void {}
+
+        /** @return \Iterator<int, string> */
+        public function getIterator(): \Iterator {}
+    }
+
     /** An uploaded file. It is removed with its object, unless it was moved. */
     final class UploadedFile
     {
@@ -468,6 +517,9 @@ namespace Async\Http {
 
     /** The request comes from a page that may not use the WebSocket. A handler that does not catch it answers 403. */
     class Forbidden extends ServerException {}
+
+    /** Messages of a topic have come faster than they were received, or were lost between processes: the subscription has ended. */
+    class MessagesLost extends ServerException {}
 
     /** The handler was cancelled because its client has gone away. */
     class ClientDisconnected extends \Async\CancellationException {}

@@ -182,6 +182,7 @@ final class Async\Http\Message implements Stringable
     public function data(): string
     public function isBinary(): bool
     public function __toString(): string
+class Async\Http\MessagesLost extends Async\Http\ServerException implements Stringable, Throwable
 class Async\Http\PayloadTooLarge extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\Request
     public function id(): string
@@ -232,10 +233,19 @@ final class Async\Http\Server
     public function stats(): array
 class Async\Http\ServerException extends Async\AsyncException implements Stringable, Throwable
 class Async\Http\ServerStopped extends Async\CancellationException implements Stringable, Throwable
+final class Async\Http\Subscription implements IteratorAggregate, Traversable
+    public function receive(): ?string
+    public function close(): void
+    public function getIterator(): Iterator
 final class Async\Http\Tls
     public function __construct(string $certificate, string $key, array $options = [])
     public function add(string $certificate, string $key): Async\Http\Tls
     public function reload(): void
+final class Async\Http\Topic
+    public function __construct(string $name)
+    public function name(): string
+    public function publish(string $message): void
+    public function subscribe(int $capacity = 64): Async\Http\Subscription
 class Async\Http\UpgradeRequired extends Async\Http\ServerException implements Stringable, Throwable
 final class Async\Http\UploadedFile
     public function name(): string

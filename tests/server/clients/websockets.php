@@ -54,21 +54,3 @@ $cases['an event stream ends when its client leaves'] = function (App $app) {
     same("data: x\n\n:\n\n:", shell("timeout 10 curl -sN http://$app->address/endless | head -5"));
     until(fn() => $app->stats()['ended'] > $before && $app->stats()['running'] === 1);
 };
-$cases['the chat of examples/, with a browser and another client'] = function () {
-    $chat = new App(dirname(HERE, 2) . '/examples/http-chat.php', '127.0.0.1:0');
-    $url = escapeshellarg("{$chat->address}?say=h%C3%A4llo");
-    $browser = 'chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --remote-debugging-port=0 --user-data-dir='
-        . WORK . "/browser2 $url >" . WORK . '/browser2.log 2>&1';
-    same("1 has come\n2 has come\n2: h\u{e4}llo\n2 has left", websockets($chat, <<<PY
-        async with connect('/') as s:
-            print(await s.recv())
-            browser = await asyncio.create_subprocess_shell("exec $browser")
-            print(await s.recv())
-            print(await s.recv())
-            browser.terminate()
-            await browser.wait()
-            print(await s.recv())
-        PY));
-    $chat->signal();
-    same('', $chat->rest());
-};

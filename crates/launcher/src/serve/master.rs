@@ -16,6 +16,7 @@ use super::beside::Beside;
 use super::board::Board;
 use super::limits::{Appetite, INTERVAL, Limits};
 use super::lines::Lines;
+use super::relay::Relayed;
 use super::report::{self, History, Told};
 use super::signals::Signals;
 use super::sockets::Sockets;
@@ -108,6 +109,7 @@ pub struct Master<'a> {
     board: Board,
     admin: Admin,
     beside: Beside<'a>,
+    relayed: Relayed,
     began: Instant,
     history: History,
     /// When workers are looked at, if they have limits.
@@ -165,6 +167,7 @@ pub fn run<'a>(
         workers: Vec::new(),
         admin,
         beside,
+        relayed: Relayed::default(),
         began: now,
         history: History::default(),
         look_at: terms.limits.are_any().then(|| now + INTERVAL),
@@ -224,6 +227,7 @@ impl Master<'_> {
             for place in 0..self.workers.len() {
                 self.listen(place);
             }
+            self.relayed.turn(&mut self.workers, &self.lines);
             self.reap();
             self.look();
             self.press();
@@ -334,6 +338,8 @@ impl Master<'_> {
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.workers.iter().filter(|worker| !worker.is_silent).map(|worker| readable(worker.control())));
+        let links = self.workers.iter().filter_map(|worker| worker.topics.wants());
+        ready.extend(links.map(|(socket, wants)| PollFd::from_borrowed_fd(socket, wants)));
         self.admin.watch(&mut ready);
         self.manager.watch(&mut ready);
         let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal; any other failure costs a needless check
@@ -399,7 +405,8 @@ impl Master<'_> {
                 Question::Readiness if is_ready => Answer::text(200, "ready"),
                 Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
                 Question::Metrics => {
-                    metrics(report::metrics(&told(), &self.history, self.lines.missing()) + &beside.metrics())
+                    let metrics_of_workers = report::metrics(&told(), &self.history, self.lines.missing());
+                    metrics(metrics_of_workers + &self.relayed.metrics() + &beside.metrics())
                 }
                 Question::Status => {
                     let addresses = &self.plan.addresses;

@@ -7,6 +7,7 @@
 use super::board::Board;
 use super::limits;
 use super::process;
+use super::relay::Link;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -67,6 +68,8 @@ pub struct Worker {
     pub asked: Option<Instant>,
     /// It says nothing any more.
     pub is_silent: bool,
+    /// What it publishes, and what others do.
+    pub topics: Link,
     /// What it says: lines. And what it is told.
     control: UnixStream,
     said: Vec<u8>,
@@ -88,12 +91,14 @@ impl Worker {
         let (control, its) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         command.arg(format!("control={}", its.as_raw_fd()));
+        let (topics, its_topics) = Link::pair()?;
+        command.arg(format!("topics={}", its_topics.as_raw_fd()));
         let place = board.take();
         if let Some(place) = place {
             command.arg(format!("board={},{place}", board.file().as_raw_fd()));
         }
         // The signals of a terminal come to the command only.
-        let mut inherits = vec![its.as_fd(), board.file()];
+        let mut inherits = vec![its.as_fd(), its_topics.as_fd(), board.file()];
         inherits.extend(sockets.iter().map(OwnedFd::as_fd));
         let spawned = process::spawn(command.process_group(0), &inherits);
         let pid = spawned.inspect_err(|_| place.into_iter().for_each(|place| board.free(place)))?;
@@ -115,6 +120,7 @@ impl Worker {
             jitter: limits::jitter(),
             asked: None,
             is_silent: false,
+            topics,
             control,
             said: Vec::new(),
         })
