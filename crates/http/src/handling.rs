@@ -154,13 +154,13 @@ impl Handler for Handling {
         self.waiting.wake_all();
     }
 
-    fn cancel(&self, reason: Reason) {
+    fn cancel(&self, reason: Reason) -> bool {
         if let (Reason::Disconnected, Some(request)) = (reason, self.request.get()) {
             // As with PHP's other servers, the script continues, and exits when it prints, unless `ignore_user_abort` is set.
             if let Some(request) = request.upgrade() {
                 request.is_aborted();
             }
-            return;
+            return false;
         }
         let reason = match (reason, self.server.upgrade()) {
             (Reason::Shutdown, Some(server)) => {
@@ -169,6 +169,7 @@ impl Handler for Handling {
             _ => errors::cancellation(&self.exchange, reason),
         };
         self.cancel_scope(&reason);
+        true
     }
 
     fn is_slow(&self, duration: u64) {

@@ -79,7 +79,9 @@ fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
         let running = inner.core.running();
         inner.core.close();
         inner.stop_text.replace("Server::run() was ended".to_owned());
-        running.iter().for_each(|handler| handler.cancel(Reason::Shutdown));
+        for handler in running {
+            handler.cancel(Reason::Shutdown);
+        }
     });
     inner.ended_with.take();
     exception::put_aside(|| log::abandon(server, inner));

@@ -17,8 +17,8 @@ pub trait Handler {
     /// What it waits for is available, or never will be: it tries again.
     fn wake(&self);
 
-    /// It is to return soon.
-    fn cancel(&self, reason: Reason);
+    /// It is to return soon. Returns `false` if it goes on, as a handler may whose client has left.
+    fn cancel(&self, reason: Reason) -> bool;
 
     /// It has run for this many nanoseconds without a response, for longer than `slow_request`. Called once.
     fn is_slow(&self, duration: u64);
@@ -90,6 +90,8 @@ pub struct Dispatcher {
     pub websockets: Cell<usize>,
     /// When one of them may be slow that was not told so.
     pub next_slow: Cell<u64>,
+    /// When the time of one may have passed that goes on although its client has left.
+    pub next_left: Cell<u64>,
     pub is_in_turn: Cell<bool>,
     pub is_logged: Cell<bool>,
 }
@@ -105,6 +107,7 @@ impl Dispatcher {
             running: RefCell::default(),
             websockets: Cell::new(0),
             next_slow: Cell::new(NEVER),
+            next_left: Cell::new(NEVER),
             is_in_turn: Cell::new(false),
             is_logged: Cell::new(false),
         })
@@ -152,7 +155,10 @@ impl Dispatcher {
                     exchange.handler().inspect(|handler| handler.wake());
                 }
                 Notice::Cancel(exchange, reason) => {
-                    exchange.handler().inspect(|handler| handler.cancel(reason));
+                    if exchange.handler().is_some_and(|handler| !handler.cancel(reason)) {
+                        exchange.goes_on();
+                        self.next_left.set(self.next_left.get().min(exchange.left_due()));
+                    }
                 }
                 Notice::Slow(exchange, duration) => {
                     exchange.handler().inspect(|handler| handler.is_slow(duration));
@@ -194,19 +200,35 @@ impl Dispatcher {
 
     /// Returns the exchanges whose handlers run, and whose clients are still there.
     fn running(&self) -> Vec<Rc<Exchange>> {
-        let running = self.running.borrow();
-        running.iter().map(|(_, exchange)| exchange).filter(|exchange| !exchange.is_over()).cloned().collect()
+        let mut running = self.all_running();
+        running.retain(|exchange| !exchange.is_over());
+        running
     }
 
-    /// Returns their handlers.
+    /// Has handlers end that go on although their clients have left, when their time has passed.
+    pub fn end_left(&self, now: u64) {
+        if now >= self.next_left.get() {
+            let all = self.all_running();
+            all.iter().for_each(|exchange| exchange.end_left(now));
+            self.next_left.set(all.iter().map(|exchange| exchange.left_due()).min().unwrap_or(NEVER));
+        }
+    }
+
+    fn all_running(&self) -> Vec<Rc<Exchange>> {
+        self.running.borrow().iter().map(|(_, exchange)| Rc::clone(exchange)).collect()
+    }
+
+    /// Returns the handlers that run, but for those that were asked to end when their clients left.
     pub fn handlers(&self) -> Vec<Rc<dyn Handler>> {
-        self.running().iter().filter_map(|exchange| exchange.handler()).collect()
+        let running = self.all_running().into_iter().filter(|exchange| !exchange.is_over() || !exchange.is_to_end());
+        running.filter_map(|exchange| exchange.handler()).collect()
     }
 
-    /// Cancels the handlers of all requests, including those that have none yet.
+    /// Cancels the handlers of all requests: also those that go on after their response, or although their client has left, and those
+    /// that have not begun.
     pub fn cancel_all(&self, reason: Reason) {
         let queued: Vec<_> = self.queue.borrow().iter().cloned().collect();
-        self.running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
+        self.all_running().iter().chain(&queued).for_each(|exchange| exchange.cancel(reason));
     }
 
     /// Starts a handler for a request, or queues the request.

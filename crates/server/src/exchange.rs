@@ -108,6 +108,8 @@ pub struct Exchange {
     timed_out_at: Cell<u64>,
     /// It was told that it is slow.
     is_known_slow: Cell<bool>,
+    /// The handler goes on although the client has left.
+    runs_on: Cell<bool>,
 
     incoming: RefCell<Option<hyper::body::Incoming>>,
     read_ahead: RefCell<Option<Incoming>>,
@@ -171,6 +173,7 @@ impl Exchange {
             sent: Cell::new(0),
             timed_out_at: Cell::new(0),
             is_known_slow: Cell::new(false),
+            runs_on: Cell::new(false),
             incoming: RefCell::new(incoming),
             read_ahead: RefCell::new(None),
             received: Cell::new(0),
@@ -647,13 +650,24 @@ impl Exchange {
 
     /// Asks the handler to end, if it runs.
     pub(crate) fn cancel(self: &Rc<Self>, reason: Reason) {
-        if self.cancelled.get().is_none() {
+        let is_first = self.cancelled.get().is_none();
+        if is_first || reason != Reason::Disconnected && self.runs_on.take() {
             self.cancelled.set(Some(reason));
             if self.is_handled.get() {
-                self.shared().cancelled.set(self.shared().cancelled.get() + 1);
+                self.shared().cancelled.set(self.shared().cancelled.get() + u64::from(is_first));
                 self.dispatcher.cancel_handler(Rc::clone(self), reason);
             }
         }
+    }
+
+    /// Returns `true` if the handler was asked to end, and does not go on nevertheless.
+    pub(crate) fn is_to_end(&self) -> bool {
+        self.cancelled.get().is_some() && !self.runs_on.get()
+    }
+
+    /// The handler goes on although its client has left.
+    pub(crate) fn goes_on(&self) {
+        self.runs_on.set(self.is_handled.get());
     }
 
     /// Answers in place of the handler.

@@ -107,7 +107,7 @@ impl Server {
         self.0.shared.event_loop.signal(key)
     }
 
-    /// Returns the handlers that run, and whose clients are still there.
+    /// Returns the handlers that run, but for those that were asked to end when their clients left.
     pub fn running(&self) -> Vec<Rc<dyn Handler>> {
         self.0.handlers()
     }
@@ -128,6 +128,7 @@ impl Server {
         event_loop.timers.expire(now);
         self.advance_lifecycle(now);
         self.0.tell_slow(now);
+        self.0.end_left(now);
         shared.compressing.begin_turn();
         event_loop.exec.run(TASKS);
         shared.compressing.end_turn();
@@ -173,8 +174,8 @@ impl Server {
             Lifecycle::Serving | Lifecycle::Closed => None,
         };
         let memory = self.0.connections.memory_deadline();
-        let slow = self.0.next_slow.get();
-        let others = [memory, slow].into_iter().filter(|due| *due != NEVER);
+        let (slow, left) = (self.0.next_slow.get(), self.0.next_left.get());
+        let others = [memory, slow, left].into_iter().filter(|due| *due != NEVER);
         [self.0.shared.event_loop.timers.next(), end].into_iter().flatten().chain(others).min()
     }
 

@@ -39,6 +39,20 @@ impl Exchange {
         Some(now.saturating_sub(self.since.get()))
     }
 
+    /// Returns when the time of its handler has passed, which goes on although its client has left; `NEVER` if it does not.
+    pub(crate) fn left_due(&self) -> u64 {
+        let has_begun = self.status.get().is_some(); // the response
+        if self.runs_on.get() && !has_begun { limit(self.since.get(), self.settings().request_timeout) } else { NEVER }
+    }
+
+    /// Has such a handler end if its time has passed.
+    pub(crate) fn end_left(self: &Rc<Self>, now: u64) {
+        if self.left_due() <= now {
+            self.timed_out_at.set(now);
+            self.cancel(Reason::Timeout);
+        }
+    }
+
     /// Called when the owner has seen that the time of its handler has passed: asks the handler to end.
     pub fn time_out(&self, now: u64) {
         if self.timed_out_at.get() == 0 {

@@ -99,6 +99,7 @@ type Events = Rc<RefCell<VecDeque<Event>>>;
 struct Telling {
     exchange: Weak<Exchange>,
     to: Events,
+    goes_on: Rc<Cell<bool>>,
 }
 
 impl Handler for Telling {
@@ -106,8 +107,9 @@ impl Handler for Telling {
         self.to.borrow_mut().extend(self.exchange.upgrade().map(Event::Wake));
     }
 
-    fn cancel(&self, reason: Reason) {
+    fn cancel(&self, reason: Reason) -> bool {
         self.to.borrow_mut().extend(self.exchange.upgrade().map(|exchange| Event::Cancel(exchange, reason)));
+        reason != Reason::Disconnected || !self.goes_on.get()
     }
 
     fn is_slow(&self, duration: u64) {
@@ -127,6 +129,8 @@ pub struct World {
     pub logged: RefCell<Vec<Entry>>,
     told: Events,
     tellings: RefCell<Vec<Rc<Telling>>>,
+    /// Handlers go on whose clients have left.
+    pub goes_on: Rc<Cell<bool>>,
     /// What has come of the bodies of exchanges that are echoed.
     bodies: RefCell<HashMap<*const Exchange, Vec<u8>>>,
 }
@@ -165,6 +169,7 @@ impl World {
             logged: RefCell::default(),
             told: Events::default(),
             tellings: RefCell::default(),
+            goes_on: Rc::default(),
             bodies: RefCell::default(),
         }
     }
@@ -220,7 +225,7 @@ impl World {
             let event = self.server.next_event().map(|event| match event {
                 spindle_server::Event::Begin(exchange) => {
                     let (weak, to) = (Rc::downgrade(&exchange), Rc::clone(&self.told));
-                    let telling = Rc::new(Telling { exchange: weak, to });
+                    let telling = Rc::new(Telling { exchange: weak, to, goes_on: Rc::clone(&self.goes_on) });
                     exchange.set_handler(Rc::downgrade(&telling) as Weak<dyn Handler>);
                     self.tellings.borrow_mut().push(telling);
                     Event::Begin(exchange)
