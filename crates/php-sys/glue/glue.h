@@ -304,6 +304,8 @@ void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
 void spindle_poll_is_due(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
+void spindle_has_no_elements(const zend_object *object);
+void spindle_is_empty_in_json(const zend_object *object);
 
 /* --- the end of a request: request_end.c --- */
 

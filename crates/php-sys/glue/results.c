@@ -3,7 +3,8 @@
  *
  * Code that uses such an object in place of its result has forgotten to await it. Where PHP throws in any case, for arithmetic and
  * for the conversion to a string, the message says so. Where PHP goes on with nothing, in foreach and json_encode(), there is a
- * warning with async.diagnostics. Whatever else is done with the object is what PHP does with all objects.
+ * warning with async.diagnostics: not in place, where an error handler may free the object or change the variable with which the
+ * engine is about to go on. Whatever else is done with the object is what PHP does with all objects.
  */
 #include "glue.h"
 
@@ -39,9 +40,11 @@ static zend_result operate(uint8_t opcode, zval *result, zval *left, zval *right
 	if (!sign) {
 		return FAILURE; /* which is not an error: the engine goes on by itself */
 	}
-	own = Z_TYPE_P(left) == IS_OBJECT && Z_OBJ_HANDLER_P(left, do_operation) == operate ? left : right;
-	zend_type_error("Unsupported operand types: %s %s %s (await the %s to get its result)", type_of(left), sign, type_of(right),
-		type_of(own));
+	if (!EG(exception)) { /* of an error handler: an operand is an undefined variable, say */
+		own = Z_TYPE_P(left) == IS_OBJECT && Z_OBJ_HANDLER_P(left, do_operation) == operate ? left : right;
+		zend_type_error("Unsupported operand types: %s %s %s (await the %s to get its result)", type_of(left), sign, type_of(right),
+			type_of(own));
+	}
 	/* Done, with an exception: after a FAILURE the engine would convert the operands, or throw a second one. */
 	if (result != left) {
 		ZVAL_UNDEF(result);
@@ -93,8 +96,7 @@ static HashTable *properties(zend_object *object)
 	uint8_t opcode = instruction();
 
 	if (spindle_settings.diagnostics && (opcode == ZEND_FE_RESET_R || opcode == ZEND_FE_RESET_RW)) {
-		zend_error(E_WARNING, "foreach over an object of class %s has no elements (await it to get its result)",
-			ZSTR_VAL(object->ce->name));
+		spindle_has_no_elements(object);
 	}
 	return zend_std_get_properties(object);
 }
@@ -102,7 +104,7 @@ static HashTable *properties(zend_object *object)
 static HashTable *properties_for(zend_object *object, zend_prop_purpose purpose)
 {
 	if (spindle_settings.diagnostics && purpose == ZEND_PROP_PURPOSE_JSON) {
-		zend_error(E_WARNING, "Object of class %s is {} in JSON (await it to get its result)", ZSTR_VAL(object->ce->name));
+		spindle_is_empty_in_json(object);
 	}
 	return zend_std_get_properties_for(object, purpose);
 }

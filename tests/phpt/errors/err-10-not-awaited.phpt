@@ -53,6 +53,10 @@ foreach ([$two, new Other] as $object) {
     }
     refused(fn() => [$object == 'a', $object xor true, implode((array) $object), json_encode([$object])]);
 }
+set_error_handler(fn(int $level, string $message) => throw new ErrorException($message));
+foreach ([$two, new Other] as $object) {
+    refused(fn() => $missing + $object);
+}
 var_dump(await($two) + array_sum(awaitAll([$two, $two])));
 ?>
 --EXPECT--
@@ -103,4 +107,6 @@ array(4) {
   [3]=>
   string(4) "[{}]"
 }
+ErrorException: Undefined variable $missing
+ErrorException: Undefined variable $missing
 int(6)

@@ -1,12 +1,14 @@
 --TEST--
-ERR-6 async.diagnostics warns at once of a foreach and of json_encode() that get a coroutine or a future in the place of its result
+ERR-6 async.diagnostics warns of a foreach and of json_encode() that get a coroutine or a future in the place of its result
+--INI--
+async.seed=0
 --FILE--
 <?php
 use Async\{Future, FutureState};
-use function Async\{await, spawn};
+use function Async\{await, spawn, suspend};
 
 set_error_handler(function (int $level, string $message, string $file, int $line) {
-    Async\suspend();
+    suspend();
     echo "$line: $message\n";
     return true;
 });
@@ -22,6 +24,7 @@ foreach (['0', '1'] as $on) {
     }
     unset($row);
     echo json_encode(['rows' => $rows]), "\n";
+    echo @json_encode($rows), "\n";
     $future = new Future(new FutureState);
     foreach ($future as $row) {
         echo "a row\n";
@@ -34,32 +37,47 @@ foreach (['0', '1'] as $on) {
     }
     echo json_encode(await($rows)), "\n";
 }
-set_error_handler(fn(int $level, string $message) => throw new ErrorException($message));
+for ($i = 0; $i < 20; $i++) {
+    suspend();
+}
+// An error handler may free the object, and change the variable. The engine has gone on by then.
+set_error_handler(function (int $level, string $message) {
+    $GLOBALS['one'] = 5;
+    echo "$message\n";
+});
 $one = spawn(fn() => 1);
 await($one);
-try {
-    foreach ($one as $row) {
-        echo "a row\n";
-    }
-} catch (ErrorException $e) {
-    echo $e->getMessage(), ' @', $e->getTrace()[0]['line'], "\n";
+foreach ($one as $row) {
+    echo "a row\n";
 }
-restore_error_handler();
+foreach ($one as &$row) {
+    echo "a row\n";
+}
+unset($row);
+echo json_encode([&$one]), "\n";
+suspend();
+var_dump($one);
 ?>
 --EXPECT--
 diagnostics: 0
 {"rows":{}}
 {}
-00
-12[1,2]
-diagnostics: 1
-14: foreach over an object of class Async\Coroutine has no elements (await it to get its result)
-17: foreach over an object of class Async\Coroutine has no elements (await it to get its result)
-21: Object of class Async\Coroutine is {} in JSON (await it to get its result)
-{"rows":{}}
-23: foreach over an object of class Async\Future has no elements (await it to get its result)
-26: Object of class Async\Future is {} in JSON (await it to get its result)
 {}
 00
 12[1,2]
-foreach over an object of class Async\Coroutine has no elements (await it to get its result) @38
+diagnostics: 1
+{"rows":{}}
+{}
+{}
+00
+12[1,2]
+14: foreach over an object of class Async\Coroutine has no elements (await it to get its result)
+17: foreach over an object of class Async\Coroutine has no elements (await it to get its result)
+21: Object of class Async\Coroutine is {} in JSON (await it to get its result)
+24: foreach over an object of class Async\Future has no elements (await it to get its result)
+27: Object of class Async\Future is {} in JSON (await it to get its result)
+[{}]
+foreach over an object of class Async\Coroutine has no elements (await it to get its result)
+foreach over an object of class Async\Coroutine has no elements (await it to get its result)
+Object of class Async\Coroutine is {} in JSON (await it to get its result)
+int(5)

@@ -81,6 +81,11 @@ pub fn error_reporting() -> i32 {
     outside_of_silence(executor::error_reporting().get())
 }
 
+/// Returns `true` if the running code has warnings reported: not under `@`.
+pub fn reports_warnings() -> bool {
+    executor::error_reporting().get() & sys::E_WARNING as i32 != 0
+}
+
 fn outside_of_silence(level: i32) -> i32 {
     match level {
         SILENCED => engine::number_setting(c"error_reporting") as i32,

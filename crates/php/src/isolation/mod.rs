@@ -25,7 +25,7 @@ pub mod parts;
 pub mod sapi;
 pub mod verdicts;
 
-pub use inherited::{ErrorHandling, Inherited, error_reporting};
+pub use inherited::{ErrorHandling, Inherited, error_reporting, reports_warnings};
 pub use last_error::LastError;
 pub use parts::SuspendedIn;
 

@@ -1,17 +1,18 @@
 //! The warnings of `async.diagnostics`: coroutines that were never awaited, failures that have not been awaited in
-//! time, coroutines that do not end after their cancellation, and those that are cancelled again meanwhile.
+//! time, coroutines that do not end after their cancellation, those that are cancelled again meanwhile, and objects that code
+//! uses in place of the result for which they stand.
 //!
-//! These are detected in the middle of other work: an object is freed, a timer fires. So the warnings are raised in
+//! These are detected in the middle of other work: an object is freed, a timer fires, the engine reads an object. So the warnings are raised in
 //! runners, where an error handler of user code may wait and throw.
 
 use crate::c;
 use crate::isolation;
 use crate::runtime::coroutine::CoroutineObject;
-use crate::runtime::scheduler::{Core, Runtime};
+use crate::runtime::scheduler::{self, Core, Runtime};
 use crate::runtime::{cancellation, describe, gate, life, report, runner, scope};
 use crate::settings;
 use spindle_core::sched::{CoroutineId, Outcome, State};
-use spindle_zend::{Object, Owned, PhpStatic, Str, engine, exception};
+use spindle_zend::{Frame, Object, Owned, PhpStatic, Str, engine, exception};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -59,6 +60,31 @@ fn warn_of_unawaited(rt: &'static Runtime, this: &CoroutineObject) {
         at.text()
     );
     runner::warn(rt, &text, at.file(), at.line());
+}
+
+/// `foreach` goes over an object that stands for a result.
+#[unsafe(no_mangle)]
+extern "C" fn spindle_has_no_elements(object: &Object) {
+    let class = object.class().name().to_text();
+    used_as_result(&format!("foreach over an object of class {class} has no elements (await it to get its result)"));
+}
+
+/// `json_encode()` gets an object that stands for a result.
+#[unsafe(no_mangle)]
+extern "C" fn spindle_is_empty_in_json(object: &Object) {
+    let class = object.class().name().to_text();
+    used_as_result(&format!("Object of class {class} is {{}} in JSON (await it to get its result)"));
+}
+
+#[cold]
+fn used_as_result(text: &str) {
+    let rt = scheduler::rt();
+    if rt.has_ended() || !isolation::reports_warnings() {
+        return;
+    }
+    let frame = Frame::current();
+    let (file, line) = frame.as_ref().and_then(Frame::position).unwrap_or_default();
+    runner::warn(rt, text, file.map(|file| Str::new(file.as_bytes())), line);
 }
 
 /// Forgets what is noted of coroutines. At the end of a request.
