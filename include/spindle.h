@@ -109,7 +109,8 @@ typedef struct spindle_api {
     /* Spawns a coroutine that runs C code. `run` may set `result`, which is null, or throw an exception and return. `drop`, unless it
      * is NULL, is called once with `argument`, on PHP's thread: after `run` has returned; in its place, for a coroutine that is
      * cancelled before it has begun; at the end of the request, if that comes first. Not in the child of a fork, for coroutines that
-     * only the parent has. Returns what spawn() returns; `drop` has been called if that is NULL, except on other threads. */
+     * only the parent has. Returns what spawn() returns; `drop` has been called if that is NULL, except on other threads and outside of
+     * requests. */
     zend_object *(*spawn_c)(void (*run)(void *argument, zval *result), void *argument, void (*drop)(void *argument));
 
     /* Waits for an Async\Awaitable or Async\Scope, as Async\await() does. Returns true and its result, which is the caller's; false

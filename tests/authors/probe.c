@@ -576,8 +576,12 @@ static zend_result post_deactivate(void)
 {
     if (calls_late && spindle != NULL) {
         int wrong = (spindle->local(KEYS, free_local) != NULL) << 0;
-        wrong |= (spindle->spawn_c(run_body, NULL, NULL) != NULL) << 1;
+        body *it = malloc(sizeof(body));
+        ZVAL_NULL(&it->callable);
+        int before = bodies_dropped;
+        wrong |= (spindle->spawn_c(run_body, it, drop_body) != NULL) << 1;
         wrong |= (spindle->begin_wait() != 0) << 2;
+        wrong |= (bodies_dropped != before + 1) << 3;
         dprintf(1, "at the end of the request: %d\n", wrong);
     }
     return SUCCESS;

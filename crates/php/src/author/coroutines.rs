@@ -105,8 +105,11 @@ pub unsafe extern "C" fn spawn_c(
     argument: *mut c_void,
     drop: Option<Callback>,
 ) -> *mut sys::zend_object {
-    let (Some(run), true) = (run, super::has_objects()) else { return null_mut() };
+    let (Some(run), true) = (run, request::is_in_request()) else { return null_mut() };
     let body = Body { run, argument, drop, forks: FORKS.get().0, id: Cell::new(0) };
+    if !super::has_objects() {
+        return null_mut(); // and drops the argument
+    }
     let spawned = rust::spawn(move || {
         let body = &body;
         body.id.set(current());
