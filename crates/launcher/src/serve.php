@@ -8,9 +8,9 @@
 
 namespace Spindle\Serve;
 
-use Async\{Awaitable, CancellationException};
+use Async\{Awaitable, CancellationException, Scope};
 use Async\Http\{BadRequest, Forbidden, PayloadTooLarge, Request, Response, Server, ServerException, Tls, UpgradeRequired};
-use function Async\{await, delay, signal, spawn};
+use function Async\{await, delay, signal};
 
 const CHANGED = 75;
 const DIED = 76;
@@ -118,10 +118,10 @@ function lastError(): string
 }
 
 /** Calls a function whenever a signal comes, the first of which may be awaited already. */
-function whenever(int $signal, callable $do, ?Awaitable $first = null): void
+function whenever(Scope $scope, int $signal, callable $do, ?Awaitable $first = null): void
 {
     $arrival = $first ?? signal($signal);
-    spawn(static function () use ($signal, $arrival, $do): void {
+    $scope->spawn(static function () use ($signal, $arrival, $do): void {
         while (true) {
             await($arrival);
             $arrival = signal($signal);
@@ -249,13 +249,15 @@ function main(array $arguments): never
         $server->handle(static fn (): Response => page($broken));
     }
     // From here on no signal ends the process by itself. While the app was loaded, which may take forever, they did.
+    // Nobody awaits the coroutines here: async.diagnostics warns of such ones in the global scope.
+    $scope = new Scope();
     foreach ([SIGINT, SIGTERM, SIGQUIT] as $signal) {
-        whenever($signal, static fn () => stop($server, $grace));
+        whenever($scope, $signal, static fn () => stop($server, $grace));
     }
     foreach ([SIGHUP, SIGUSR1, SIGUSR2] as $signal) {
-        whenever($signal, static fn () => null, $early[$signal]); // the command does what they stand for
+        whenever($scope, $signal, static fn () => null, $early[$signal]); // the command does what they stand for
     }
-    spawn(static function () use ($server, $grace, $one): void {
+    $scope->spawn(static function () use ($server, $grace, $one): void {
         while (($line = \fgets(State::$control)) !== false) {
             if ($line === "reopen\n") {
                 // The one that is open goes on if that fails.
@@ -271,7 +273,7 @@ function main(array $arguments): never
         stop($server, $grace); // the command is gone
     });
     if ($isDev) {
-        spawn(static function () use ($server): void {
+        $scope->spawn(static function () use ($server): void {
             while (($file = changed()) === null) {
                 remember();
                 delay(200);
@@ -301,7 +303,7 @@ function main(array $arguments): never
     // The command is told when the server runs, or an instance is booted, so that it does not end the old one before.
     if ($one['mode'] !== 'application' || $isDev) {
         (State::$announce)();
-        spawn(tell(...), 'ready');
+        $scope->spawn(tell(...), 'ready');
     }
     try {
         $server->run();

@@ -267,6 +267,18 @@ $cases['serve: one whose command is killed ends'] = function () {
     $serve->signal(SIGKILL);
     until(fn() => !file_exists("/proc/$pid"));
 };
+$cases['serve: async.diagnostics warns of coroutines of the app, and of none of the command'] = function () {
+    foreach (['handler' => '"Hello"', 'application' => 'function () { echo "Hello"; }'] as $mode => $handler) {
+        $app = app('app.php', "Async\\spawn(fn() => 1); return fn() => $handler;");
+        $serve = new Serving('-d', 'async.diagnostics=1', '--dev', '--log', 'off', '--mode', $mode, $app);
+        same('Hello', $serve->get('/'));
+        until(fn() => str_contains($serve->errors(), 'never awaited'));
+        $serve->signal();
+        same(0, $serve->end());
+        preg_match_all('/PHP Warning: .* in (.*) on line/', $serve->errors(), $warnings);
+        same([WORK . '/app.php'], array_unique($warnings[1]));
+    }
+};
 $cases['serve: instances of an application'] = function () {
     app('library.php', 'final class Session { public static ?string $user = null; public static int $requests = 0; }');
     $app = app('application.php', 'require_once __DIR__ . "/library.php"; return function (int $instance) {
