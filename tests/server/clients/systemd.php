@@ -81,6 +81,25 @@ $cases['serve: systemd is told of its start, reloads, end, and that it lives'] =
         same(true, $manager->hears('STOPPING=1'));
     }
 };
+$cases['serve: systemd is told of the end of a reload that cannot begin while nothing serves'] = function () {
+    $manager = new Manager(WORK . '/notify');
+    app('told.php', 'return fn() => (string) getmypid();');
+    configured($text = "app = '../told.php'\nlisten = '127.0.0.1:0'\n");
+    $serve = new Serving('--config', 'conf/spindle.toml', through: ['env', "NOTIFY_SOCKET=$manager->name"]);
+    until(fn() => $manager->hears('READY=1'));
+    gated('gated');
+    copy(WORK . '/gated.php', WORK . '/told.php');
+    posix_kill((int) $serve->get('/'), SIGKILL);
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
+    configured("$text oops");
+    $serve->signal(SIGHUP);
+    until(fn() => $manager->hears('READY=1', 2));
+    same(['READY=1', 'RELOADING=1', 'READY=1'], array_map(fn($message) => strtok($message, "\n"), $manager->told));
+    touch(WORK . '/go');
+    same('gated', $serve->get('/'));
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: a systemd that does not listen keeps it from nothing'] = function () {
     // It never reads, and its queue is full.
     $manager = new Manager(WORK . '/notify');

@@ -70,6 +70,9 @@ impl Master<'_> {
             self.lines.say(&format!("spindle: {why}"));
             self.history.failed_reloads += 1;
             self.admin.reloaded(409, &format!("spindle: {why}"));
+            if self.next.is_none() {
+                self.manager.is_ready(why); // there is no reload any more, whose end would be told
+            }
         }
     }
 
