@@ -5,6 +5,7 @@ use super::systemd;
 use super::user::User;
 use super::values::{PASSED, is_address};
 use crate::console;
+use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,7 +14,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// How many connections may wait. The system lowers it to what it allows.
@@ -104,7 +104,7 @@ pub fn check(address: &OsStr, is_shared: bool) -> io::Result<()> {
     let path = Path::new(path);
     SocketAddrUnix::new(path)?;
     if fs::symlink_metadata(path).is_ok() && !is_abandoned(path) {
-        return Err(io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error()));
+        return Err(io::Error::from_raw_os_error(Errno::ADDRINUSE.raw_os_error()));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::tempfile_in(folder).map(drop)
@@ -160,7 +160,14 @@ fn bound(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
 /// Returns `true` for a socket that no process listens on any more.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    is_socket && connect(path) == Err(Errno::CONNREFUSED)
+}
+
+/// Connects to a socket, or fails without waiting where too many wait already.
+fn connect(path: &Path) -> Result<(), Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    net::connect(&socket, &SocketAddrUnix::new(path)?)
 }
 
 fn unix(path: &Path) -> io::Result<OwnedFd> {
@@ -171,4 +178,23 @@ fn unix(path: &Path) -> io::Result<OwnedFd> {
     net::bind(&socket, &SocketAddrUnix::new(path)?)?;
     net::listen(&socket, BACKLOG)?;
     Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{connect, is_abandoned, net, unix};
+    use rustix::io::Errno;
+
+    #[test]
+    fn a_socket_whose_queue_is_full_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full");
+        let socket = unix(&path).unwrap();
+        net::listen(&socket, 0).unwrap();
+        let full = (0..9).map(|_| connect(&path)).find(Result::is_err);
+        assert_eq!(full, Some(Err(Errno::AGAIN)));
+        assert!(!is_abandoned(&path));
+        drop(socket);
+        assert!(is_abandoned(&path));
+    }
 }
