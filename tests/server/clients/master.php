@@ -69,6 +69,17 @@ $cases['serve: a standard error that no one reads keeps the command from nothing
     same(1, count(preg_grep("~^spindle: $lost lines are missing here, as no one has read standard error$~", $lines)));
     same('Stopping when all requests are answered; Ctrl+C stops at once', end($lines));
 };
+$cases['serve: lines whose reader has gone are counted'] = function () {
+    $first = 'exec "$@" 2> >(IFS= read -r line; echo "$line" >> serve.err)';
+    $serve = new Serving('--log', 'off', '--admin', 'unix:' . WORK . '/admin.sock', app('pid-handler.php', 'return fn() => (string) getmypid();'), through: ['bash', '-c', $first, 'bash']);
+    until(function () use ($serve) {
+        $serve->signal(SIGUSR1);
+        return metric('spindle_lines_lost_total') > 0;
+    });
+    same('alive', admin('/healthz'));
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: the last lines wait for a reader, and not for ever'] = function () {
     foreach (['late', 'gone'] as $reader) {
         @unlink(WORK . '/whole.err');

@@ -89,8 +89,11 @@ impl Shared {
     fn write(&self) {
         loop {
             let line = self.next();
-            write_whole(&line);
-            self.lock().is_writing = false;
+            let is_written = write_whole(&line);
+            let mut state = self.lock();
+            state.is_writing = false;
+            state.missing += u64::from(!is_written);
+            drop(state);
             self.changed.notify_all();
         }
     }
@@ -108,8 +111,8 @@ impl Shared {
     }
 }
 
-/// Writes to standard error, however long that takes. If it fails, as when its reader is gone, there is no one to tell.
-fn write_whole(mut bytes: &[u8]) {
+/// Writes to standard error, however long that takes. Returns `false` if it fails, as when its reader is gone, or a disk is full.
+fn write_whole(mut bytes: &[u8]) -> bool {
     let error = io::stderr();
     while !bytes.is_empty() {
         match write(&error, bytes) {
@@ -117,7 +120,8 @@ fn write_whole(mut bytes: &[u8]) {
             Err(Errno::INTR) => {}
             // Another program has the same pipe in this mode.
             Err(Errno::AGAIN) => drop(poll(&mut [PollFd::from_borrowed_fd(error.as_fd(), PollFlags::OUT)], None)),
-            Err(_) => return,
+            Err(_) => return false,
         }
     }
+    true
 }

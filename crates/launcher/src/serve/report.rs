@@ -87,10 +87,10 @@ pub fn status(
 
 /// The samples of the histogram of durations, by the ends of their names, and their labels.
 fn histogram(total: &Numbers) -> Vec<(String, f64)> {
-    let mut count = 0;
+    let mut count: u64 = 0;
     let mut samples = Vec::with_capacity(DURATION_CLASSES + 2);
     for (class, number) in total.durations.iter().enumerate() {
-        count += number;
+        count = count.saturating_add(*number); // workers may have written anything
         let bound = BOUNDS.get(class).map_or("+Inf".to_owned(), |bound| (*bound as f64 / 1e9).to_string());
         samples.push((format!("_bucket{{le=\"{bound}\"}}"), count as f64));
     }
@@ -169,4 +169,18 @@ pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     );
     metric("worker_seconds", "gauge", "Time since a worker was started.", &each(&|told| told.seconds));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DURATION_CLASSES, Numbers, histogram};
+
+    #[test]
+    fn numbers_that_make_no_sense_are_told() {
+        let total = Numbers { durations: [u64::MAX / 2; DURATION_CLASSES], ..Numbers::default() };
+        let samples: Vec<f64> = histogram(&total).into_iter().map(|(_, value)| value).collect();
+        let buckets = &samples[..DURATION_CLASSES];
+        assert!(buckets.is_sorted());
+        assert_eq!(buckets.last(), samples.last());
+    }
 }
