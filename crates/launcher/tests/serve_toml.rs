@@ -60,6 +60,8 @@ fn what_is_wrong_is_named_with_its_line() {
     }
     let folder = folder("toml_bytes", b"app = '\xff'");
     assert_outcome(&folder.spindle(["serve"]), 1, "", "spindle: spindle.toml is not text in UTF-8\n");
+    let folder = self::folder("toml_large", "#".repeat((256 << 10) + 1));
+    assert_outcome(&folder.spindle(["serve"]), 1, "", "spindle: spindle.toml has more than 256 KB\n");
 }
 
 #[test]

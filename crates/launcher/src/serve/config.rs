@@ -10,6 +10,9 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// The size of a file. A larger one is no such file, and would keep the command from its workers while it is read at a reload.
+const MOST_BYTES: u64 = 256 << 10;
+
 type Key<'i> = Spanned<Cow<'i, str>>;
 
 /// Reads the options in a file, or `None` if there is no such file. `shown` is its name in messages, relative to which are the paths in it.
@@ -19,11 +22,13 @@ pub fn read(file: &Path, shown: &Path) -> Result<Option<Vec<Given>>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         // What is read again at a reload must still be there, and not be waited for.
         Ok(found) if !found.is_file() && file != Path::new("/dev/null") => return Err(format!("{name} is not a file")),
+        Ok(found) if found.len() > MOST_BYTES => return Err(format!("{name} has more than {} KB", MOST_BYTES >> 10)),
         _ => {}
     }
     let text = fs::read(file).map_err(|error| format!("{name}: {}", console::reason(&error)))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not text in UTF-8"))?;
-    let source = Source { text: &text, shown };
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect();
+    let source = Source { breaks, shown };
     let table = DeTable::parse(&text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         format!("{}: {}", source.place(at), error.message())
@@ -43,13 +48,14 @@ fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a Key<'i>, &'a Spanned<DeV
 }
 
 struct Source<'a> {
-    text: &'a str,
+    /// Where its lines end.
+    breaks: Vec<usize>,
     shown: &'a Path,
 }
 
 impl Source<'_> {
     fn place(&self, at: usize) -> String {
-        let line = self.text.as_bytes()[..at.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = self.breaks.partition_point(|end| *end < at) + 1;
         format!("{}, line {line}", self.shown.display())
     }
 
