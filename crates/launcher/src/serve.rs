@@ -96,6 +96,10 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     let name = request.user.as_deref().filter(|_| !request.is_dev);
     let user = name.map(User::find).transpose()?.flatten();
     let beside = Beside::new(&request.run, &request.every, &folder, user.as_ref())?;
+    if user.is_some() {
+        process::keep_descriptors(&sockets::numbers(&request.listen))
+            .map_err(|error| format!("/proc/self/fd: {}", console::reason(&error)))?;
+    }
     let php = Php::find(&request.php)?;
     let module = command::module(request, &php)?;
     let terms = |settings: Rc<Settings>| {

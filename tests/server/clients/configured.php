@@ -321,6 +321,10 @@ $cases['serve: PHP runs as another user, and can do nothing that only root can']
                 echo getmypid();
                 return;
             }
+            if ($_SERVER['REQUEST_URI'] === '/descriptors') {
+                echo json_encode(array_values(array_filter(array_map(fn($number) => @readlink("/proc/self/fd/$number"), scandir('/proc/self/fd')))));
+                return;
+            }
             if ($_SERVER['REQUEST_URI'] === '/loop') {
                 touch(__DIR__ . '/begun');
                 while (true);
@@ -333,9 +337,12 @@ $cases['serve: PHP runs as another user, and can do nothing that only root can']
     $account = posix_getpwnam('postgres');
     $uid = $account['uid'];
     $get = fn(string $path) => shell('curl -s --max-time 30 --unix-socket ' . WORK . "/users.sock http://localhost$path");
+    // It has the one of root's descriptors that it is to listen at, and no other.
+    $passes = [fopen("$folder/secret", 'r'), stream_socket_server('tcp://127.0.0.1:0'), stream_socket_server('tcp://127.0.0.1:0')];
+    $socket = fn(int $place) => 'socket:[' . fstat($passes[$place])['ino'] . ']';
     foreach (['postgres' => $account['gid'], 'postgres:daemon' => posix_getgrnam('daemon')['gid']] as $user => $gid) {
-        $serve = new Serving($app, '--mode', 'worker', '--user', $user, '--set', 'request_timeout=0', '--log-file', 'users/access.log', '--extension', "$folder/spindle.so", '--listen', 'unix:users.sock', '--admin', 'unix:users-admin.sock',
-            '--run', "as=sh -c 'echo \$(id -u) \$HOME > users/as.new && mv users/as.new users/as; exec sleep 600'");
+        $serve = new Serving($app, '--mode', 'worker', '--user', $user, '--set', 'request_timeout=0', '--log-file', 'users/access.log', '--extension', "$folder/spindle.so", '--listen', 'unix:users.sock', '--listen', 'fd:4', '--admin', 'unix:users-admin.sock',
+            '--run', "as=sh -c 'echo \$(id -u) \$HOME > users/as.new && mv users/as.new users/as; exec sleep 600'", passes: $passes);
         $groups = array_filter(explode(' ', shell('id -G postgres')), fn($group) => $gid === $account['gid'] || (int) $group !== $account['gid']);
         $groups = array_unique([...array_map(intval(...), $groups), $gid]);
         sort($groups);
@@ -347,6 +354,7 @@ $cases['serve: PHP runs as another user, and can do nothing that only root can']
         until(fn() => file_exists("$folder/as"));
         same("$uid $account[dir]\n", file_get_contents("$folder/as")); // as whom programs beside it run
         unlink("$folder/as");
+        same([$socket(1)], array_values(array_intersect(array_unique(json_decode($get('/descriptors'))), ["$folder/secret", $socket(1), $socket(2)])));
         // The user of PHP cannot reload, root can; and the next one is as the first.
         $reload = dirname(EXTENSION) . '/spindle reload ' . WORK . '/users-admin.sock';
         copy(dirname(EXTENSION) . '/spindle', "$folder/spindle");

@@ -108,6 +108,19 @@ pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     Ok(copy)
 }
 
+/// Keeps from programs what this process was started with, but for the standard descriptors and these.
+///
+/// # Errors
+/// It is not known which there are.
+pub fn keep_descriptors(except: &[RawFd]) -> io::Result<()> {
+    for number in inheritable()?.into_iter().filter(|number| !except.contains(number)) {
+        // SAFETY: it is used for this call only, and no other thread of this process closes any.
+        let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+        fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
+    }
+    Ok(())
+}
+
 /// Returns a process that has ended, and how: one that was started here, or, in the first process of a container, that another one has
 /// left behind.
 pub fn reap() -> Option<(Pid, ExitStatus)> {

@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,11 @@ fn shown(socket: &OwnedFd) -> OsString {
 pub fn is_inherited(address: &OsStr) -> bool {
     let text = address.to_string_lossy();
     text.starts_with("fd:") || text.starts_with(PASSED)
+}
+
+/// Returns the descriptors that addresses name.
+pub fn numbers(addresses: &[OsString]) -> Vec<RawFd> {
+    addresses.iter().filter_map(|address| address.to_str()?.strip_prefix("fd:")?.parse().ok()).collect()
 }
 
 /// Why an address cannot be listened at.

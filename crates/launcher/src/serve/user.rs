@@ -2,6 +2,7 @@
 
 use crate::console;
 use nix::unistd::{Group, geteuid, getgrouplist};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::process::{Gid, Uid};
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -57,8 +58,41 @@ impl User {
         [("USER", &self.name), ("LOGNAME", &self.name), ("HOME", self.home.as_os_str())]
     }
 
-    /// Gives a file to this user. If it has become a symbolic link, what that leads to is not given.
+    /// Gives the file of a socket to this user.
+    ///
+    /// # Errors
+    /// The system refuses that, or another file has its name: the folder may be the user's, who could have root's files given by links.
     pub fn give(&self, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::lchown(path, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
+        let file = fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        let found = fs::fstat(&file)?;
+        if !FileType::from_raw_mode(found.st_mode).is_socket() || found.st_nlink != 1 {
+            return Err(io::Error::other("another file has taken its place"));
+        }
+        Ok(fs::chownat(&file, "", Some(self.uid), Some(self.gid), AtFlags::EMPTY_PATH)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::User;
+    use rustix::process::{getgid, getuid};
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_the_file_of_a_socket_is_given() {
+        let me = User { name: "me".into(), home: "/".into(), uid: getuid(), gid: getgid(), groups: Vec::new() };
+        let folder = tempfile::tempdir().unwrap();
+        let [socket, file, link] = ["socket", "file", "link"].map(|name| folder.path().join(name));
+        let _listens = UnixListener::bind(&socket).unwrap();
+        me.give(&socket).unwrap();
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&socket, &link).unwrap();
+        for other in [&file, &link] {
+            assert_eq!(me.give(other).unwrap_err().to_string(), "another file has taken its place");
+        }
+        // It may be a socket of another service.
+        fs::hard_link(&socket, folder.path().join("other")).unwrap();
+        assert_eq!(me.give(&socket).unwrap_err().to_string(), "another file has taken its place");
     }
 }
