@@ -13,17 +13,21 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How many connections may wait. The system lowers it to what it allows.
 const BACKLOG: i32 = 4096;
 
+/// A file system, and the number of a file on it.
+type Place = (u64, u64);
+
 /// Sockets that listen, until they are dropped.
 #[derive(Default)]
 pub struct Sockets {
     pub open: Vec<OwnedFd>,
-    paths: Vec<PathBuf>,
+    /// The files of Unix sockets, by which they are known.
+    paths: Vec<(PathBuf, Option<Place>)>,
     /// What PHP is to listen at in place of the addresses.
     pub names: Vec<OsString>,
     /// The same, for people.
@@ -47,7 +51,9 @@ impl Sockets {
                 continue;
             }
             let bound = match text.strip_prefix("unix:") {
-                Some(path) => unix(Path::new(path)).inspect(|_| sockets.paths.push(path.into())),
+                Some(path) => {
+                    unix(Path::new(path)).inspect(|_| sockets.paths.push((path.into(), place(Path::new(path)))))
+                }
                 None => tcp(&text, is_shared),
             };
             let socket = bound.map_err(|error| refusal(address, &error))?;
@@ -119,14 +125,17 @@ impl Sockets {
     /// Gives the files of Unix sockets to the user as whom PHP runs, as if PHP had made them.
     pub fn give(&self, user: &User) -> Result<(), String> {
         let fails = |path: &Path, error| format!("{}: {}", path.display(), console::reason(&error));
-        self.paths.iter().try_for_each(|path| user.give(path).map_err(|error| fails(path, error)))
+        self.paths.iter().try_for_each(|(path, _)| user.give(path).map_err(|error| fails(path, error)))
     }
 }
 
 impl Drop for Sockets {
     fn drop(&mut self) {
-        for path in &self.paths {
-            let _ = fs::remove_file(path);
+        for (path, own) in &self.paths {
+            // Someone may have removed it, and another server have another one there.
+            if place(path) == *own {
+                let _ = fs::remove_file(path);
+            }
         }
     }
 }
@@ -162,6 +171,11 @@ fn bound(address: &SocketAddr, is_shared: bool) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// Returns which file has this name.
+fn place(path: &Path) -> Option<Place> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
 /// Returns `true` for a socket that no process listens on any more.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -187,7 +201,7 @@ fn unix(path: &Path) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
-    use super::{connect, is_abandoned, net, unix};
+    use super::{Sockets, connect, is_abandoned, net, unix};
     use rustix::io::Errno;
 
     #[test]
@@ -201,5 +215,21 @@ mod tests {
         assert!(!is_abandoned(&path));
         drop(socket);
         assert!(is_abandoned(&path));
+    }
+
+    #[test]
+    fn the_file_of_another_server_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let mut address = std::ffi::OsString::from("unix:");
+        address.push(&path);
+        let bind = || Sockets::bind(std::slice::from_ref(&address), false).unwrap();
+        let one = bind();
+        std::fs::remove_file(&path).unwrap();
+        let other = bind();
+        drop(one);
+        assert!(path.exists());
+        drop(other);
+        assert!(!path.exists());
     }
 }
