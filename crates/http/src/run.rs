@@ -193,7 +193,7 @@ fn handle(
         }
         if let Some(thrown) = exception::take() {
             let (failure, other) = handling.failures(thrown);
-            if server.inner()?.process.get() == std::process::id() {
+            if server.inner()?.is_here() {
                 reply::fail(&handling.exchange, &failure);
             } else {
                 worker::handle_uncaught(&failure); // in a child that the handler has forked: it has no client

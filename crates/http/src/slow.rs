@@ -16,8 +16,9 @@ pub fn log(handling: &Handling, duration: u64) {
 /// The handler of a request has returned. If it was slow, and the loop has not got to saying so, because what has taken so long was a
 /// call that blocks all of the process, this is logged.
 pub fn has_returned(handling: &Handling) {
-    if handling.exchange.settings().slow_request == 0 {
-        return;
+    let is_here = || handling.server.upgrade().is_some_and(|server| server.is_here());
+    if handling.exchange.settings().slow_request == 0 || !is_here() {
+        return; // the process that has forked this one says so
     }
     if let Some(duration) = handling.exchange.notice_slow(coroutine::now()) {
         let blocked =

@@ -59,6 +59,13 @@ pub fn register(methods: &[FunctionEntry]) {
     SERVER.declare(c"Async\\Http\\Server", methods, &[]);
 }
 
+impl Inner {
+    /// Returns `true` if it runs in this process, and not in one that has forked this one.
+    pub fn is_here(&self) -> bool {
+        self.process.get() == std::process::id()
+    }
+}
+
 /// Returns the servers of this request.
 pub fn all() -> Vec<Rc<Inner>> {
     ALL.borrow().iter().filter_map(Weak::upgrade).collect()
