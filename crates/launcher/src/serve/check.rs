@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// How long a server may take to say at which addresses it is.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest answer.
+const LONGEST: usize = 4 << 20;
 
 /// Checks the addresses, boots a PHP as a worker is, and ends it when it is ready. What is wrong is said.
 pub fn run(request: &Request, terms: &Terms<'_>) -> Result<Status, String> {
@@ -44,7 +47,7 @@ fn addresses(request: &Request) -> Result<(), String> {
     for (address, is_shared) in wanted {
         let Err(error) = sockets::check(address, is_shared) else { continue };
         let own = own.get_or_insert_with(|| request.admin.iter().find_map(|admin| told(admin)).unwrap_or_default());
-        if error.kind() != std::io::ErrorKind::AddrInUse || !own.contains(&sockets::absolute(address)) {
+        if error.kind() != io::ErrorKind::AddrInUse || !own.contains(&sockets::absolute(address)) {
             return Err(sockets::refusal(address, &error));
         }
     }
@@ -72,16 +75,25 @@ fn told(admin: &OsStr) -> Option<Vec<String>> {
     Some(addresses.filter_map(|address| address.as_str().map(str::to_owned)).collect())
 }
 
-fn asked(mut stream: impl Read + Write) -> std::io::Result<String> {
+/// Returns the answer to a question. Something else may listen there, which never comes to an end.
+fn asked(mut stream: impl Read + Write) -> io::Result<String> {
     stream.write_all(b"GET /status HTTP/1.1\r\nHost: spindle\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+    let (mut answer, mut bytes) = (Vec::new(), [0; 16 << 10]);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match stream.read(&mut bytes)? {
+            0 => return String::from_utf8(answer).map_err(|_| io::ErrorKind::InvalidData.into()),
+            count => answer.extend_from_slice(&bytes[..count]),
+        }
+        if answer.len() > LONGEST || Instant::now() >= until {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
 }
 
 /// Returns `true` if PHP gets ready, and ends when it is told to.
 fn boots(request: &Request, terms: &Terms<'_>) -> Result<bool, String> {
-    let say = |error: std::io::Error| console::reason(&error);
+    let say = |error: io::Error| console::reason(&error);
     let signals = Signals::catch()?;
     // It listens where no one finds it. What is no address is left to PHP, which says so.
     let folder = tempfile::tempdir().map_err(say)?;
@@ -134,5 +146,24 @@ fn watch(worker: &mut Worker, signals: &Signals) -> Option<ExitStatus> {
             worker.due = None;
             worker.signal(Signal::KILL);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asked;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_answers_without_end_is_left() {
+        let (ours, mut its) = UnixStream::pair().unwrap();
+        let endless = std::thread::spawn(move || {
+            let mut question = [0; 16];
+            its.read_exact(&mut question).unwrap();
+            while its.write_all(&[b'x'; 4096]).is_ok() {}
+        });
+        assert!(asked(ours).is_err());
+        endless.join().unwrap();
     }
 }
