@@ -49,7 +49,7 @@ S\get($server, '/a?b=1', "User-Agent: \"evil\" a=b\t\xe4\r\nReferer: http://x/a-
 $ends($server);
 rewind($file);
 $line = fgets($file);
-var_dump(feof($file) || fgets($file) === false, preg_match('/^time=\S+Z client=127\.0\.0\.1 port=\d+ (.*) duration=[\d.E-]+ (.*) request_id=[0-9a-f]{32} coroutine=\d+$/', $line, $found));
+var_dump(feof($file) || fgets($file) === false, preg_match('/^time=\S+Z client=127\.0\.0\.1 port=\d+ (.*) duration=[\d.Ee-]+ (.*) request_id=[0-9a-f]{32} coroutine=\d+$/', $line, $found));
 echo "$found[1] ... $found[2]\n";
 
 echo "--- a callable that blocks keeps no request waiting, and one that throws is reported\n";
