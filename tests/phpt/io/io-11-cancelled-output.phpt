@@ -29,11 +29,13 @@ $ways = [
         $fifo = fopen("fifo", "r+");
         $a = spawn(function () {
             $big = str_repeat("a", 1_000_000);
-            $process = popen("exec head -c 1 fifo >/dev/null 2>&1 3>&-", "w");
+            $process = popen(": >begun; exec head -c 1 fifo >/dev/null 2>&1 3>&-", "w");
             $process = null;
             echo $big;
         });
-        T\parked($a); $a->cancel(); fwrite($tell, "now\n");
+        T\parked($a);
+        T\until(fn() => file_exists("begun")); // the shell looks for its folder, which is removed at the end
+        $a->cancel(); fwrite($tell, "now\n");
         $outcome($a); fwrite($fifo, ".");',
 ];
 $file = tempnam(sys_get_temp_dir(), 'io-11');
