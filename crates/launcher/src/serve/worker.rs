@@ -171,9 +171,10 @@ impl Worker {
     /// Makes it cancel what still runs. If it does not get to that, a thread of it ends it because of the two signals, with a line that
     /// says where it was.
     pub fn press(&mut self) {
-        let _ = self.control.write_all(b"now\n");
+        // First: one that has heard the word may end at once, and no longer catch signals while it does.
         self.signal(Signal::TERM);
         self.signal(Signal::INT);
+        let _ = self.control.write_all(b"now\n");
     }
 
     /// Returns the lines that it has said since. An app can write to the same socket, without end: some are left for later, and a line
