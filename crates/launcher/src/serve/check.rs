@@ -16,8 +16,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,8 @@ fn told(admin: &OsStr) -> Option<Vec<String>> {
     let admin = admin.to_str()?;
     let answer = match admin.strip_prefix("unix:") {
         Some(path) => {
-            let stream = UnixStream::connect(path).ok()?;
+            let stream = sockets::connect(Path::new(path)).ok()?;
+            stream.set_nonblocking(false).ok()?;
             stream.set_read_timeout(Some(PATIENCE)).ok()?;
             asked(stream)
         }

@@ -14,6 +14,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// How many connections may wait. The system lowers it to what it allows.
@@ -179,14 +180,15 @@ fn place(path: &Path) -> Option<Place> {
 /// Returns `true` for a socket that no process listens on any more.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    is_socket && connect(path) == Err(Errno::CONNREFUSED)
+    is_socket && connect(path).err() == Some(Errno::CONNREFUSED)
 }
 
 /// Connects to a socket, or fails without waiting where too many wait already.
-fn connect(path: &Path) -> Result<(), Errno> {
+pub fn connect(path: &Path) -> Result<UnixStream, Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    net::connect(&socket, &SocketAddrUnix::new(path)?)
+    net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket.into())
 }
 
 fn unix(path: &Path) -> io::Result<OwnedFd> {
@@ -210,8 +212,8 @@ mod tests {
         let path = folder.path().join("full");
         let socket = unix(&path).unwrap();
         net::listen(&socket, 0).unwrap();
-        let full = (0..9).map(|_| connect(&path)).find(Result::is_err);
-        assert_eq!(full, Some(Err(Errno::AGAIN)));
+        let full = (0..9).find_map(|_| connect(&path).err());
+        assert_eq!(full, Some(Errno::AGAIN));
         assert!(!is_abandoned(&path));
         drop(socket);
         assert!(is_abandoned(&path));
