@@ -3,7 +3,7 @@
 #   fetch [--again] [source NAME...] [package NAME...]
 #
 # Of a source package its original archive is unpacked, to build/applications/source/NAME; a package is unpacked to
-# build/applications/root, with those packages of PHP code that it depends on. All is by apt (see tests/apt.bash). What
+# build/applications/unpacked, with those packages of PHP code that it depends on. All is by apt (see tests/apt.bash). What
 # is there stays until --again. The names that are not to be had, and why, are printed: "NAME: REASON". That is not
 # asked again on the same day. A source that the mirror does not give is taken from the folder that the environment
 # variable SPINDLE_SOURCES names, if that has it as NAME-VERSION, with the version that the distribution has.
@@ -30,18 +30,18 @@ for argument in "$@"; do
     esac
 done
 
-mkdir -p "$store"/{source,root,notes}
+mkdir -p "$store"/{source,unpacked,fetched}
 exec 9>"$store/lock"
 flock 9 # another run may be fetching
-[ -z "$again" ] || rm -rf "$store"/{source,root,notes}/*
-find "$store/notes" -name '*.missing' -mmin +1440 -delete
+[ -z "$again" ] || rm -rf "$store"/{source,unpacked,fetched}/*
+find "$store/fetched" -name '*.missing' -mmin +1440 -delete
 
 # There is a note of each name, written last: its version, or why it is not there.
 wanted() { # KIND NAME...
     local kind=$1 name
     shift
     for name in "$@"; do
-        [ -f "$store/notes/$kind-$name" ] || [ -f "$store/notes/$kind-$name.missing" ] || echo "$name"
+        [ -f "$store/fetched/$kind-$name" ] || [ -f "$store/fetched/$kind-$name.missing" ] || echo "$name"
     done
 }
 mapfile -t new_sources < <(wanted source "${sources[@]}")
@@ -67,7 +67,7 @@ for name in "${new_sources[@]}"; do
     (
         cd "$work/source"
         rm -f -- *
-        note=$store/notes/source-$name
+        note=$store/fetched/source-$name
         found=''
         # The newest first; where the mirror lacks that, an older one does.
         while read -r package version; do
@@ -99,7 +99,7 @@ for name in "${new_packages[@]}"; do
     (
         cd "$work/source"
         rm -f -- *
-        note=$store/notes/package-$name
+        note=$store/fetched/package-$name
         mapfile -t all < <(apt-cache "${apt[@]}" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
             --no-replaces --no-enhances "$name" 2>/dev/null | grep -E "^(php-[a-z0-9-]+|$name)\$" | sort -u)
         mapfile -t all < <(apt-cache "${apt[@]}" show --no-all-versions "${all[@]}" 2>/dev/null |
@@ -109,17 +109,17 @@ for name in "${new_packages[@]}"; do
         elif ! apt-get "${apt[@]}" download "${all[@]}" >"$work/log" 2>&1; then
             echo "not all of it could be downloaded: $(grep -m 1 '^E: ' "$work/log")" >"$note.missing"
         else
-            for file in ./*.deb; do dpkg -x "$file" "$store/root"; done
+            for file in ./*.deb; do dpkg -x "$file" "$store/unpacked"; done
             # Some load others from where they would be installed.
-            { grep -rlZ --include=autoload.php "'/usr/share/php/" "$store/root/usr/share/php" || :; } | xargs -0r sed -i "s,'/usr/share/php/,'$store/root/usr/share/php/,g"
+            { grep -rlZ --include=autoload.php "'/usr/share/php/" "$store/unpacked/usr/share/php" || :; } | xargs -0r sed -i "s,'/usr/share/php/,'$store/unpacked/usr/share/php/,g"
             dpkg-deb -f ./"$name"_*.deb Version >"$note"
         fi
     )
 done
 
 for name in "${sources[@]}"; do
-    if [ -f "$store/notes/source-$name.missing" ]; then echo "$name: $(<"$store/notes/source-$name.missing")"; fi
+    if [ -f "$store/fetched/source-$name.missing" ]; then echo "$name: $(<"$store/fetched/source-$name.missing")"; fi
 done
 for name in "${packages[@]}"; do
-    if [ -f "$store/notes/package-$name.missing" ]; then echo "$name: $(<"$store/notes/package-$name.missing")"; fi
+    if [ -f "$store/fetched/package-$name.missing" ]; then echo "$name: $(<"$store/fetched/package-$name.missing")"; fi
 done

@@ -22,7 +22,7 @@ use function Sapi\until;
 
 require dirname(__DIR__) . '/sapi/fastcgi.php';
 
-const SHARE = STORE . '/root/usr/share';
+const SHARE = STORE . '/unpacked/usr/share';
 $names = array_map(static fn (string $file) => substr(basename($file, '.php'), strlen('pages-of-')), glob(__DIR__ . '/pages-of-*.php'));
 $names = \Runner\meant($options, $names);
 define('WORK', \Runner\work('pages', isset($options['keep'])));

@@ -92,7 +92,7 @@ function run(string $name, array $suite, string $way, array $arguments, string $
     chmod(WORK . '/tmp', 01777);
     foreach (['vendor/autoload.php' => __DIR__ . '/bootstrap.php', ...$suite['links'] ?? []] as $link => $target) {
         @mkdir(dirname(WORK . "/tree/$link"), recursive: true);
-        symlink($target[0] === '/' ? $target : STORE . "/root/$target", WORK . "/tree/$link");
+        symlink($target[0] === '/' ? $target : STORE . "/unpacked/$target", WORK . "/tree/$link");
     }
 
     foreach ($suite['copies'] ?? [] as $package) {
@@ -113,7 +113,7 @@ function run(string $name, array $suite, string $way, array $arguments, string $
     $results = "$log.results";
     @unlink($results);
     $environment = ['SPINDLE_WAY' => $way, 'SPINDLE_RESULTS' => $results, 'SPINDLE_SUITE' => $name, 'SPINDLE_SUITES' => SUITES,
-        'SPINDLE_SUITE_TREE' => WORK . '/tree', 'SPINDLE_SUITE_ROOT' => STORE . '/root', 'TMPDIR' => WORK . '/tmp',
+        'SPINDLE_SUITE_TREE' => WORK . '/tree', 'SPINDLE_SUITE_ROOT' => STORE . '/unpacked', 'TMPDIR' => WORK . '/tmp',
         'PHP_INI_SCAN_DIR' => ':' . WORK . '/ini-' . ($way === 'stock' ? 'stock' : 'loaded')] + $environment;
 
     foreach ($suite['edits'] ?? [] as $file => $edits) {

@@ -15,7 +15,7 @@ $reactphp = static fn (string $name, array $more = []) => $more + ['sources' => 
 $packages = ['Spindle\\Revolt\\' => $package('revolt-driver'), 'Spindle\\React\\' => $package('react-loop')];
 $driver = ['sources' => 'revoltphp/event-loop', 'tests' => 'test', 'map' => $packages];
 $loop = $reactphp('event-loop', ['map' => $packages]);
-$packaged = static fn (string $folder) => dirname(__DIR__, 2) . "/build/applications/root/usr/share/php/$folder";
+$packaged = static fn (string $folder) => dirname(__DIR__, 2) . "/build/applications/unpacked/usr/share/php/$folder";
 $sources = rtrim((string) getenv('SPINDLE_SOURCES'), '/');
 // Tests of servers in the internet are left out: it may not be there, and they would wait for it. AMPHP has no group of them.
 $offline = ['arguments' => ['--exclude-group', 'internet']];
