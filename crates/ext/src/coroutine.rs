@@ -34,7 +34,7 @@ unsafe extern "C" fn drop_task<F, G>(task: *mut c_void) {
 /// with others as any `Async\Awaitable`. It is a `zend_object`, whose reference is the caller's, for `RETURN_OBJ()`.
 ///
 /// The future is polled when the coroutine runs, for the first time when the running one waits or has ended: one that should be under
-/// way at once is a task of a runtime, as of [`tokio::spawn`](crate::tokio::spawn). `give` stores the output in the result, a `zval`
+/// way at once is a task of a runtime, as of `tokio::spawn` of this crate. `give` stores the output in the result, a `zval`
 /// that is null before, or throws. It is not called if the coroutine is cancelled; the future has been dropped then.
 ///
 /// `None` after an exception was thrown; and without Spindle, on other threads and outside of requests, where none is: throw one
