@@ -119,6 +119,16 @@ namespace Async\Http {
          * @return array{accepted: int, connections: int, requests: int, running: int, websockets: int, queued: int, files: int, refused: int, cancelled: int, handshakes_failed: int, unlogged: int}
          */
         public function stats(): array {}
+
+        /**
+         * Returns the requests that have a handler or wait for one, the oldest first, also those whose response is complete while the handler
+         * goes on. 'seconds' is the time since the head was received; 'stage' is 'queued', 'running' until the response begins,
+         * 'responding', 'websocket', or 'ended' for a handler that goes on; 'coroutine' is the number of the handler's, or 0; 'where' has
+         * lines that say what the coroutines of the request wait for, with their stacks, as `dump()` does. Files are not among them.
+         *
+         * @return list<array{id: string, method: string, target: string, client: string, seconds: float, stage: string, coroutine: int, where: string}>
+         */
+        public function requests(): array {}
     }
 
     /**

@@ -391,7 +391,8 @@ function stop($server, array $pipes): array
 function whileOthersDie(string $application, int $rounds): array
 {
     $command = [dirname(EXTENSION) . '/spindle', 'serve', ROOT . "/packages/$application/serve.php", '--mode', 'application', '--instances', '16', '--workers', '2',
-        '--listen', '127.0.0.1:0', '--log', 'off', '--php', PHP_BINARY, '--extension', EXTENSION];
+        // On a busy machine a worker may take longer to boot than requests wait for one usually.
+        '--set', 'queue_timeout=0', '--listen', '127.0.0.1:0', '--log', 'off', '--php', PHP_BINARY, '--extension', EXTENSION];
     foreach (settings($application) as $key => $value) {
         array_push($command, '-d', is_int($key) ? $value : "$key=$value");
     }

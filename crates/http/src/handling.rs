@@ -175,4 +175,8 @@ impl Handler for Handling {
     fn is_slow(&self, duration: u64) {
         slow::log(self, duration);
     }
+
+    fn places(&self) -> String {
+        self.scope().map_or(String::new(), |scope| scope.describe())
+    }
 }

@@ -5,6 +5,7 @@ use crate::errors::{server_error, value_error};
 use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
 use crate::{options, run};
+use spindle_php::coroutine;
 use spindle_server::{Address, Listener, Root, Settings};
 use spindle_zend::{Array, Call, Owned, PhpResult, Str, Type, Value, exception, function_table};
 
@@ -42,6 +43,7 @@ function_table! {
             first.map(Value::from).ok_or_else(|| server_error("The server listens nowhere: call listen() before"))
         };
         c"stats"() -> Type::ARRAY => stats;
+        c"requests"() -> Type::ARRAY => requests;
     }
 }
 
@@ -197,4 +199,23 @@ fn stats(call: Call) -> PhpResult {
         array.set(name, i64::try_from(number).unwrap_or(i64::MAX));
     }
     Ok(array.into())
+}
+
+fn requests(call: Call) -> PhpResult {
+    let this = call.this_of(&SERVER);
+    let (mut list, now) = (Array::new(0), coroutine::now());
+    for exchange in this.inner()?.core.requests() {
+        let (head, (client, _)) = (exchange.head(), exchange.client());
+        let mut request = Array::new(8);
+        request.set(c"id", exchange.id());
+        request.set(c"method", head.method.as_str());
+        request.set(c"target", head.uri.path_and_query().map_or("*", |target| target.as_str()));
+        request.set(c"client", client);
+        request.set(c"seconds", now.saturating_sub(exchange.begun()) as f64 / 1e9);
+        request.set(c"stage", exchange.stage());
+        request.set(c"coroutine", i64::try_from(exchange.coroutine()).unwrap_or(0));
+        request.set(c"where", exchange.handler().map_or(String::new(), |handler| handler.places()));
+        list.push(request.into());
+    }
+    Ok(list.into())
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// Logs that a request is slow, and where its coroutines are.
 pub fn log(handling: &Handling, duration: u64) {
-    let places = handling.scope().map_or(String::new(), |scope| scope.describe());
+    let places = handling.places();
     write(handling, &format!("has run for {} seconds:\n{}", seconds(duration), places.trim_end()));
 }
 

@@ -1,10 +1,12 @@
 //! The command `spindle`: tools for programs that use Spindle. Each command is a module.
 #![deny(unsafe_code)]
 
+mod admin;
 mod console;
 mod doctor;
 mod reload;
 mod serve;
+mod status;
 mod transpile;
 mod tree;
 
@@ -18,6 +20,7 @@ Usage: spindle COMMAND [ARGUMENT]...
 Commands:
   serve          an HTTP server with a PHP file that handles its requests
   reload         new code for 'serve', without a pause
+  status         what 'serve' is doing, and where each request is
   doctor         whether Spindle works in a PHP, and what blocks a script
   transpile      plain PHP in place of the operators spawn, await and suspend
 
@@ -57,6 +60,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<Status, Usage> {
         }
         Some(Arg::Value(command)) if command == "serve" => Ok(serve::run(arguments)),
         Some(Arg::Value(command)) if command == "reload" => Ok(reload::run(arguments)),
+        Some(Arg::Value(command)) if command == "status" => Ok(status::run(arguments)),
         Some(Arg::Value(command)) if command == "doctor" => {
             doctor::run(arguments).map_err(|message| Usage { message, help: "spindle doctor --help" })
         }

@@ -95,6 +95,30 @@ function tell(string $line): void
     @\fwrite(State::$control, "$line\n"); // it may be gone
 }
 
+/** Tells the command which requests there are, the oldest first: no more than its socket takes at once, each in a line that it takes. */
+function tellRequests(Server $server): void
+{
+    $lines = '';
+    $requests = $server->requests();
+    foreach ($requests as $told => $request) {
+        [$target, $where] = [$request['target'], $request['where']];
+        foreach ([6000, 2000, 300] as $most) {
+            $request['target'] = \strlen($target) > $most / 2 ? \substr($target, 0, $most / 2) . '…' : $target;
+            $request['where'] = \strlen($where) > $most ? \substr($where, 0, $most) . "…\n" : $where;
+            $line = \json_encode($request, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_UNESCAPED_UNICODE | \JSON_UNESCAPED_SLASHES);
+            if (\strlen($line) < 8000) {
+                break;
+            }
+        }
+        if (\strlen($lines) + \strlen($line) > 100_000) {
+            break;
+        }
+        $lines .= "request $line\n";
+        unset($requests[$told]);
+    }
+    tell("{$lines}requests " . \count($requests));
+}
+
 /** Accepts no more connections, and answers the requests that have come. */
 function stop(Server $server, float $grace): void
 {
@@ -266,6 +290,10 @@ function main(array $arguments): never
             }
             if ($line === "ask\n") {
                 tell('runs');
+                continue;
+            }
+            if ($line === "requests\n") {
+                tellRequests($server);
                 continue;
             }
             stop($server, $line === "now\n" ? 0 : $grace);

@@ -16,6 +16,7 @@ mod options;
 mod process;
 mod relay;
 mod report;
+mod requests;
 mod settings;
 mod signals;
 mod sockets;
@@ -142,6 +143,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
         attempts: if request.workers.is_some() { ATTEMPTS } else { 1 },
         is_dev: request.is_dev,
         has_log_file: request.log_file.is_some(),
+        ready_queue: request.ready_queue,
     };
     if let Some(user) = &user {
         sockets.give(user)?;

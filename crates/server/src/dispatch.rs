@@ -22,6 +22,9 @@ pub trait Handler {
 
     /// It has run for this many nanoseconds without a response, for longer than `slow_request`. Called once.
     fn is_slow(&self, duration: u64);
+
+    /// Returns lines that say where its code is.
+    fn places(&self) -> String;
 }
 
 /// An event for the owner.
@@ -216,6 +219,14 @@ impl Dispatcher {
 
     fn all_running(&self) -> Vec<Rc<Exchange>> {
         self.running.borrow().iter().map(|(_, exchange)| Rc::clone(exchange)).collect()
+    }
+
+    /// Returns the exchanges that have a handler, or wait for one, the oldest first.
+    pub fn requests(&self) -> Vec<Rc<Exchange>> {
+        let mut requests = self.all_running();
+        requests.extend(self.queue.borrow().iter().cloned());
+        requests.sort_by_key(|exchange| exchange.begun());
+        requests
     }
 
     /// Returns the handlers that run, but for those that were asked to end when their clients left.

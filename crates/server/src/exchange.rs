@@ -256,8 +256,25 @@ impl Exchange {
         let _ = self.handler.set(handler);
     }
 
-    pub(crate) fn handler(&self) -> Option<Rc<dyn Handler>> {
+    /// Returns its handler, while there is one.
+    pub fn handler(&self) -> Option<Rc<dyn Handler>> {
         self.handler.get()?.upgrade()
+    }
+
+    /// Returns when its head was received, by the clock of the event loop.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Returns how far it is, for an operator.
+    pub fn stage(&self) -> &'static str {
+        match self.state.get() {
+            State::Queued => "queued",
+            State::Running => "running",
+            State::Answered => "responding",
+            State::Upgraded => "websocket",
+            State::Over => "ended",
+        }
     }
 
     /// Returns `true` if the client is gone, or the response complete.

@@ -112,6 +112,11 @@ impl Server {
         self.0.handlers()
     }
 
+    /// Returns the requests that have a handler, or wait for one, the oldest first.
+    pub fn requests(&self) -> Vec<Rc<crate::Exchange>> {
+        self.0.requests()
+    }
+
     /// Returns the handlers that are slow and were not told so, and for how long they have run: for an owner whose loop stands still.
     pub fn slow_handlers(&self, now: u64) -> Vec<(Rc<dyn Handler>, u64)> {
         let slow = self.0.take_slow(now).into_iter();

@@ -102,7 +102,7 @@ $cases['serve: admin addresses are answered while all workers compute'] = functi
     same("ready\n 200", $get('/readyz'));
     same(2.0, metric('spindle_workers{stage="serving"}'));
     same(2, array_sum(array_column(status()['workers'], 'running')));
-    same("there are /healthz, /readyz, /metrics, /status, and POST /reload\n 404", $get('/'));
+    same("there are /healthz, /readyz, /metrics, /status, /requests, and POST /reload\n 404", $get('/'));
     same("another method\n 405", $get('/metrics', '-d x'));
     same("a reload is for those who may use a Unix socket: --admin unix:PATH\n 403", $get('/reload', '-X POST'));
     $long = stream_socket_client("tcp://127.0.0.1:$port");
@@ -118,6 +118,55 @@ $cases['serve: admin addresses are answered while all workers compute'] = functi
     same(1, $serve->end()); // they had to be ended
     same(false, file_exists(WORK . '/admin.sock'));
     same([], array_filter([stream_get_contents($first), stream_get_contents($second)], fn($text) => str_contains($text, '200')));
+};
+$cases['serve: requests of all workers are listed with where they are, also while one worker computes'] = function () {
+    $port = free_port();
+    $serve = new Serving('--workers', '2', '--grace', '0', '--set', 'request_timeout=0', '--admin', "127.0.0.1:$port", '--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    workers($serve, 2);
+    $command = escapeshellarg(dirname(EXTENSION) . '/spindle');
+    $list = fn(): array => json_decode(admin('/requests'), true);
+    same(['requests' => [], 'more' => 0, 'silent' => []], $list());
+    $wait = begin($serve, '/wait?a=' . str_repeat('a', 4_000));
+    ['requests' => [$one], 'more' => $more, 'silent' => $silent] = $list();
+    same([0, []], [$more, $silent]);
+    same(['GET', '127.0.0.1', 'running', true], [$one['method'], $one['client'], $one['stage'], is_float($one['seconds'])]);
+    same('/wait?a=' . str_repeat('a', 2_992) . '…', $one['target']);
+    same(1, preg_match('~^  #\d+ suspended, .*, suspended at [^\n]*operated\.php:7, .*\n    #0 [^\n]*operated\.php\(7\): usleep\(\)\n~s', $one['where']));
+    $loop = begin($serve, '/loop');
+    $stuck = (int) file_get_contents(WORK . '/begun');
+    same([$stuck], array_column($list()['silent'], 'pid'));
+    // It is asked but once, so that other words have room in its socket.
+    for ($i = 0; $i < 3; $i++) same([$stuck], array_column($list()['silent'], 'pid'));
+    $printed = shell("$command status " . WORK . '/admin.sock');
+    same(1, preg_match("~^process {$serve->process()}, up for \\d.*, at 127\\.0\\.0\\.1:0, at .*\nworker 1: process \\d+, serving for .* MB, connections \\d+, requests \\d+, running \\d, queued 0\nworker 2: .*\nworker [12], process $stuck, does not say what it is doing$~m", $printed));
+    $one['pid'] === $stuck || same(1, preg_match('~^GET /wait\?a=\S+, running for [\d.]+ s: worker [12], request [0-9a-f]{32}, from 127\.0\.0\.1\n  #\d+ suspended, ~m', $printed));
+    same(false, str_contains($printed, '(status'));
+    same('requests are for those who may use a Unix socket: --admin unix:PATH', shell("curl -s --max-time 30 http://127.0.0.1:$port/requests"));
+    same('spindle: ' . WORK . '/none: No such file or directory (status 1)', shell("$command status " . WORK . '/none 2>&1'));
+    // Clients that leave, and ask together.
+    for ($i = 0; $i < 20; $i++) fwrite($some[] = stream_socket_client('unix://' . WORK . '/admin.sock'), "GET /requests HTTP/1.1\r\n\r\n");
+    array_splice($some, 0, 10);
+    foreach ($some as $client) same(1, count(json_decode(explode("\r\n\r\n", stream_get_contents($client))[1], true)['silent']));
+    $serve->signal();
+    same(1, $serve->end()); // one had to be ended
+    array_map(stream_get_contents(...), [$wait, $loop]);
+};
+$cases['serve: it is not ready while more than --ready-queue requests wait'] = function () {
+    $admin = ['--admin', 'unix:' . WORK . '/admin.sock'];
+    $serve = new Serving('--ready-queue', '1', '--set', 'max_concurrency=1', '--set', 'queue_timeout=0', ...$admin, ...[app('operated.php', OPERATED), '--mode', 'worker']);
+    $clients = [begin($serve, '/wait')];
+    foreach (['ready', 'ready', '2 requests wait for a handler', '3 requests wait for a handler'] as $queued => $says) {
+        until(fn() => admin('/status') !== '' && array_sum(array_column(status()['workers'], 'queued')) === $queued);
+        same($says, admin('/readyz'));
+        $clients[] = popen("curl -s --max-time 60 $serve->url/pid", 'r');
+    }
+    touch(WORK . '/go');
+    array_map(stream_get_contents(...), $clients);
+    until(fn() => admin('/readyz') === 'ready');
+    $serve->signal();
+    same(0, $serve->end());
+    $refused = shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' serve --ready-queue 1 x.php 2>&1');
+    same("spindle: --ready-queue is for /readyz, which takes --admin; see 'spindle serve --help' (status 1)", $refused);
 };
 $cases['serve: what an app writes to the command keeps that from nothing'] = function () {
     foreach (["x\n", 'x', "file /none/x\n"] as $text) {

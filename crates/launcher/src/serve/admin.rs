@@ -33,6 +33,8 @@ pub enum Question {
     Readiness,
     Metrics,
     Status,
+    /// It wants to hear which requests there are, which takes the workers' answers.
+    Requests,
     /// It wants a reload, and to hear how that ends.
     Reload,
 }
@@ -49,12 +51,19 @@ impl Answer {
     }
 }
 
+/// What is answered later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// The outcome of the reload that runs.
+    Reload,
+    /// That of the one that follows it.
+    NextReload,
+    Requests,
+}
+
 enum State {
     Asking(Vec<u8>),
-    /// It is told the outcome of the reload that runs, or of the one that follows that.
-    AwaitsReload {
-        follows: bool,
-    },
+    Awaits(Awaited),
     /// Bytes that are still to be sent.
     Answered(Vec<u8>),
 }
@@ -142,10 +151,10 @@ impl Admin {
         }
     }
 
-    /// Answers what is asked. `answer` returns `None` for a reload, which `follows` another one, or begins.
-    pub fn turn(&mut self, follows: bool, mut answer: impl FnMut(Question) -> Option<Answer>) {
+    /// Answers what is asked, unless `answer` says what that has to wait for.
+    pub fn turn(&mut self, mut answer: impl FnMut(Question) -> Result<Answer, Awaited>) {
         let now = Instant::now();
-        let mut turn = |client: &mut Client| client.turn(now, follows, &mut answer);
+        let mut turn = |client: &mut Client| client.turn(now, &mut answer);
         self.clients.retain_mut(|client| client.until.is_none_or(|until| now < until) && turn(client));
         self.accept(now); // those that have asked meanwhile were heard
     }
@@ -153,17 +162,17 @@ impl Admin {
     /// A reload begins, which is what all wait for now.
     pub fn reloads(&mut self) {
         for client in &mut self.clients {
-            if let State::AwaitsReload { follows } = &mut client.state {
-                *follows = false;
+            if let State::Awaits(awaited @ Awaited::NextReload) = &mut client.state {
+                *awaited = Awaited::Reload;
             }
         }
     }
 
-    /// The reload has ended, as who waits for it is told.
-    pub fn reloaded(&mut self, status: u16, text: &str) {
+    /// Answers those who wait for this.
+    pub fn tell(&mut self, what: Awaited, answer: &Answer) {
         let now = Instant::now();
         self.clients.retain_mut(|client| match client.state {
-            State::AwaitsReload { follows: false } => client.answer(now, &Answer::text(status, text)),
+            State::Awaits(awaited) if awaited == what => client.answer(now, answer),
             _ => true,
         });
     }
@@ -171,11 +180,11 @@ impl Admin {
 
 impl Client {
     /// Returns `false` when it is done.
-    fn turn(&mut self, now: Instant, follows: bool, answer: &mut impl FnMut(Question) -> Option<Answer>) -> bool {
+    fn turn(&mut self, now: Instant, answer: &mut impl FnMut(Question) -> Result<Answer, Awaited>) -> bool {
         let mut bytes = [0; 2048];
         match &mut self.state {
             State::Answered(_) => self.send(),
-            State::AwaitsReload { .. } => {
+            State::Awaits(_) => {
                 !matches!(recv(&self.socket, &mut bytes, RecvFlags::empty()), Ok((_, 0))) // it has left
             }
             State::Asking(head) => loop {
@@ -192,16 +201,17 @@ impl Client {
                     continue;
                 }
                 let given = match question(head) {
-                    Ok(Question::Reload) if !self.is_trusted => {
-                        Some(Answer::text(403, "a reload is for those who may use a Unix socket: --admin unix:PATH"))
+                    Ok(question @ (Question::Reload | Question::Requests)) if !self.is_trusted => {
+                        let what = if question == Question::Reload { "a reload is" } else { "requests are" };
+                        Ok(Answer::text(403, format!("{what} for those who may use a Unix socket: --admin unix:PATH")))
                     }
                     Ok(question) => answer(question),
-                    Err((status, why)) => Some(Answer::text(status, why)),
+                    Err((status, why)) => Ok(Answer::text(status, why)),
                 };
                 return match given {
-                    Some(given) => self.answer(now, &given),
-                    None => {
-                        (self.state, self.until) = (State::AwaitsReload { follows }, None);
+                    Ok(given) => self.answer(now, &given),
+                    Err(awaited) => {
+                        (self.state, self.until) = (State::Awaits(awaited), None);
                         true
                     }
                 };
@@ -255,8 +265,9 @@ fn question(head: &[u8]) -> Result<Question, (u16, &'static str)> {
         b"/readyz" => (Question::Readiness, b"GET"),
         b"/metrics" => (Question::Metrics, b"GET"),
         b"/status" => (Question::Status, b"GET"),
+        b"/requests" => (Question::Requests, b"GET"),
         b"/reload" => (Question::Reload, b"POST"),
-        _ => return Err((404, "there are /healthz, /readyz, /metrics, /status, and POST /reload")),
+        _ => return Err((404, "there are /healthz, /readyz, /metrics, /status, /requests, and POST /reload")),
     };
     if method == wanted { Ok(question) } else { Err((405, "another method")) }
 }

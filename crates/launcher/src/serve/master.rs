@@ -5,19 +5,21 @@
 //! get ready, the new generation is told to stop instead. A reload that is asked for meanwhile follows when that has ended. Of a generation
 //! that is not yet known to boot, one worker begins alone: what is wrong is said once.
 
+mod asked;
 mod due;
 mod ends;
 mod heard;
 mod reload;
 mod worn;
 
-use super::admin::{Admin, Answer, Question};
+use super::admin::Admin;
 use super::beside::Beside;
 use super::board::Board;
 use super::limits::{Appetite, INTERVAL, Limits};
 use super::lines::Lines;
 use super::relay::Relayed;
-use super::report::{self, History, Told};
+use super::report::History;
+use super::requests::Asking;
 use super::signals::Signals;
 use super::sockets::Sockets;
 use super::systemd::Manager;
@@ -93,6 +95,8 @@ pub struct Plan<'a> {
     pub attempts: u32,
     pub is_dev: bool,
     pub has_log_file: bool,
+    /// With more requests waiting it is not ready.
+    pub ready_queue: Option<u64>,
 }
 
 pub struct Master<'a> {
@@ -108,6 +112,8 @@ pub struct Master<'a> {
     workers: Vec<Worker>,
     board: Board,
     admin: Admin,
+    /// Workers are asked for their requests.
+    asking: Option<Asking>,
     beside: Beside<'a>,
     relayed: Relayed,
     began: Instant,
@@ -166,6 +172,7 @@ pub fn run<'a>(
         sockets: Some(sockets),
         workers: Vec::new(),
         admin,
+        asking: None,
         beside,
         relayed: Relayed::default(),
         began: now,
@@ -331,7 +338,7 @@ impl Master<'_> {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
-        let next = next.chain(self.look_at).chain(self.admin.due());
+        let next = next.chain(self.look_at).chain(self.admin.due()).chain(self.asking.as_ref().map(Asking::due));
         let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due()).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
@@ -387,41 +394,6 @@ impl Master<'_> {
 
     fn name(&self, worker: &Worker) -> String {
         if self.plan.workers == 1 { "PHP".to_owned() } else { format!("worker {}", worker.number) }
-    }
-
-    /// Answers what is asked at the admin addresses.
-    fn answer(&mut self) {
-        let (workers, board, beside) = (&self.workers, &self.board, &self.beside);
-        let numbers = |worker: &Worker| worker.place.map(|place| board.read(place)).unwrap_or_default();
-        let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
-        let (is_stopping, mut reloads) = (self.stopping.is_some(), false);
-        let is_ready = !is_stopping && self.workers.iter().any(|worker| worker.stage == Stage::Serving);
-        let is_late = self.is_late();
-        self.admin.turn(is_late, |question| {
-            let json = |body| Answer { status: 200, kind: "application/json", body };
-            let metrics = |body| Answer { status: 200, kind: "text/plain; version=0.0.4; charset=utf-8", body };
-            Some(match question {
-                Question::Health => Answer::text(200, "alive"),
-                Question::Readiness if is_ready => Answer::text(200, "ready"),
-                Question::Readiness => Answer::text(503, if is_stopping { "stopping" } else { "no worker serves" }),
-                Question::Metrics => {
-                    let metrics_of_workers = report::metrics(&told(), &self.history, self.lines.missing());
-                    metrics(metrics_of_workers + &self.relayed.metrics() + &beside.metrics())
-                }
-                Question::Status => {
-                    let addresses = &self.plan.addresses;
-                    json(report::status(&told(), &beside.told(), addresses, self.began, is_stopping))
-                }
-                Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
-                Question::Reload => {
-                    reloads = true;
-                    return None;
-                }
-            })
-        });
-        if reloads {
-            self.reload();
-        }
     }
 }
 

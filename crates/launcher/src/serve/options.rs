@@ -154,7 +154,11 @@ pub static SPECS: &[Spec] = &[
         .takes(take!(to, value, _ => to.admin.push(address(value)?)))
         .placed(place::address)
         .fixed()
-        .help("answers /healthz, /readyz, /metrics and /status at HOST:PORT or unix:PATH; may be repeated"),
+        .help("answers /healthz, /readyz, /metrics, /status and, at unix:PATH, /requests; may be repeated"),
+    Spec::new("--ready-queue", "ready-queue", "N", Form::One)
+        .takes(take!(to, value, _ => to.ready_queue = Some(number(&value, 0..=u64::MAX)?)))
+        .fixed()
+        .help("while more requests than this wait for a handler, in all workers, /readyz answers 503. Without it never"),
     Spec::new("--dev", "dev", "", Form::Flag)
         .takes(take!(to, _, _ => to.is_dev = true))
         .fixed()

@@ -37,6 +37,8 @@ pub struct Request {
     pub workers: Option<usize>,
     pub limits: Limits,
     pub admin: Vec<OsString>,
+    /// With more requests waiting it is not ready.
+    pub ready_queue: Option<u64>,
     pub run: Vec<OsString>,
     pub every: Vec<OsString>,
     pub is_dev: bool,
@@ -69,6 +71,7 @@ impl Default for Request {
             workers: None,
             limits: Limits::default(),
             admin: Vec::new(),
+            ready_queue: None,
             run: Vec::new(),
             every: Vec::new(),
             is_dev: false,
@@ -209,6 +212,9 @@ fn check(request: &Request) -> Result<(), &'static str> {
     }
     if request.user.is_some() && request.is_dev && rustix::process::geteuid().is_root() {
         return Err("--user is not for --dev, which runs as whoever starts it: that should not be root");
+    }
+    if request.ready_queue.is_some() && request.admin.is_empty() {
+        return Err("--ready-queue is for /readyz, which takes --admin");
     }
     if request.log_file.is_some() && request.log == "off" {
         return Err("--log-file is for a log, and there is none with --log off");

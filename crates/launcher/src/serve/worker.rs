@@ -66,6 +66,8 @@ pub struct Worker {
     pub jitter: u64,
     /// When it was asked whether its event loop runs, if it has not answered.
     pub asked: Option<Instant>,
+    /// It was asked which requests there are, and has not answered.
+    pub owes_requests: bool,
     /// It says nothing any more.
     pub is_silent: bool,
     /// What it publishes, and what others do.
@@ -119,6 +121,7 @@ impl Worker {
             is_over_memory: false,
             jitter: limits::jitter(),
             asked: None,
+            owes_requests: false,
             is_silent: false,
             topics,
             control,
@@ -156,6 +159,14 @@ impl Worker {
         if self.asked.is_none() {
             self.asked = Some(now);
             let _ = self.control.write_all(b"ask\n"); // it may be gone
+        }
+    }
+
+    /// Asks which requests there are, but once: its socket has to have room for other words.
+    pub fn ask_for_requests(&mut self) {
+        if !self.owes_requests {
+            self.owes_requests = true;
+            let _ = self.control.write_all(b"requests\n"); // it may be gone
         }
     }
 

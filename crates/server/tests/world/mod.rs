@@ -115,6 +115,10 @@ impl Handler for Telling {
     fn is_slow(&self, duration: u64) {
         self.to.borrow_mut().extend(self.exchange.upgrade().map(|exchange| Event::Slow(exchange, duration)));
     }
+
+    fn places(&self) -> String {
+        String::new()
+    }
 }
 
 /// Called for each event.

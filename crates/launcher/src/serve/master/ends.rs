@@ -15,6 +15,7 @@ impl Master<'_> {
             if let Some(place) = self.workers.iter().position(|worker| worker.pid == pid) {
                 self.listen(place); // to its last words
                 let worker = self.workers.remove(place);
+                self.asking.as_mut().into_iter().for_each(|asking| asking.gone(worker.pid.as_raw_pid()));
                 if let Some(place) = worker.place {
                     self.history.gone.add(&self.board.read(place));
                     self.board.free(place);

@@ -46,6 +46,15 @@ impl Master<'_> {
             }
             (_, Stage::Starting) if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
             (b"runs", _) => worker.asked = None,
+            (line, _) if line.starts_with(b"request ") => {
+                let pid = worker.pid.as_raw_pid();
+                self.asking.as_mut().into_iter().for_each(|asking| asking.tell(pid, &line[8..]));
+            }
+            (line, _) if line.starts_with(b"requests ") => {
+                worker.owes_requests = false;
+                let pid = worker.pid.as_raw_pid();
+                self.asking.as_mut().into_iter().for_each(|asking| asking.end(pid, &line[9..]));
+            }
             (b"refused", Stage::Starting) => worker.is_refused = true,
             (_, stage) if self.plan.is_dev && line.starts_with(b"file ") && stage != Stage::Leaving => {
                 let file = PathBuf::from(OsStr::from_bytes(&line[5..]));

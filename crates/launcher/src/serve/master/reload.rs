@@ -2,6 +2,7 @@
 
 use super::{FIRST_PAUSE, LONGEST_PAUSE, LONGEST_START, Master};
 use crate::console;
+use crate::serve::admin::{Answer, Awaited};
 use crate::serve::limits::{Appetite, INTERVAL};
 use crate::serve::worker::{Stage, Worker};
 use std::time::{Duration, Instant};
@@ -69,7 +70,7 @@ impl Master<'_> {
         } else {
             self.lines.say(&format!("spindle: {why}"));
             self.history.failed_reloads += 1;
-            self.admin.reloaded(409, &format!("spindle: {why}"));
+            self.admin.tell(Awaited::Reload, &Answer::text(409, format!("spindle: {why}")));
             if self.next.is_none() {
                 self.manager.is_ready(why); // there is no reload any more, whose end would be told
             }
@@ -108,7 +109,7 @@ impl Master<'_> {
     fn reloaded(&mut self, status: u16, outcome: &str) {
         let line = format!("spindle: {outcome}");
         self.lines.say(&line);
-        self.admin.reloaded(status, &line);
+        self.admin.tell(Awaited::Reload, &Answer::text(status, line));
         if self.follows {
             self.begin();
         } else {
