@@ -185,7 +185,7 @@ fn the_documentation_of_serve_has_the_options_of_its_help() {
     let help = String::from_utf8(folder.spindle(["serve", "--help"]).out).unwrap();
     let mut told = options(help.lines().filter_map(|line| line.strip_prefix("  ")));
     assert!(told.remove("-h,") && told.len() > 20, "{told:?}");
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/server.md")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md")).unwrap();
     let (_, table) = text.split_once("\n| option | |\n").unwrap();
     let rows = table.lines().take_while(|line| line.starts_with('|'));
     let documented = options(rows.flat_map(|row| row.split(" | ").next().unwrap().split('`').skip(1).step_by(2)));

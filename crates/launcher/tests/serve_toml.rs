@@ -107,7 +107,7 @@ fn paths_are_relative_to_the_file() {
 
 #[test]
 fn the_example_of_the_documentation_is_right() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/server.md")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md")).unwrap();
     let (_, example) = text.split_once("```toml\n").unwrap();
     let folder = folder("toml_example", example.split_once("```").unwrap().0);
     // All of it is read before the file is looked for.

@@ -135,7 +135,7 @@ function free_port(): int
 /** Returns the lines of the documentation for a proxy. */
 function documented(string $language): string
 {
-    preg_match("~^```$language\n(.*?)^```~ms", file_get_contents(dirname(HERE, 2) . '/docs/server.md'), $found);
+    preg_match("~^```$language\n(.*?)^```~ms", file_get_contents(dirname(HERE, 2) . '/docs/deploy.md'), $found);
     return $found[1];
 }
 

@@ -50,7 +50,7 @@ $cases['the PROXY protocol'] = function () {
     }
 };
 
-foreach (['nginx', 'caddy'] as $proxy) {
+foreach (['nginx', 'caddy', 'haproxy'] as $proxy) {
     $cases["behind $proxy, as documented"] = function () use ($proxy) {
         file_put_contents(WORK . '/behind.php', <<<'PHP'
             <?php
@@ -85,9 +85,9 @@ foreach (['nginx', 'caddy'] as $proxy) {
         array_map(fn($file) => @unlink(WORK . "/behind.$file"), ['go', 'begun', 'sock']);
         $app = new App(WORK . '/behind.php');
         $port = free_port();
-        $lines = str_replace(['unix:/run/app/app.sock', 'unix//run/app/app.sock', 'listen 80;', 'shop.example {'],
-            ['unix:' . WORK . '/behind.sock', 'unix/' . WORK . '/behind.sock', "listen 127.0.0.1:$port;", "http://:$port {"], documented($proxy));
-        $running = new Proxy($proxy, $proxy === 'nginx' ? $lines : "{\n    admin off\n}\n$lines", $port);
+        $lines = str_replace(['/run/app/app.sock', 'listen 80;', 'bind :80', 'shop.example {'],
+            [WORK . '/behind.sock', "listen 127.0.0.1:$port;", "bind 127.0.0.1:$port", "http://:$port {"], documented($proxy));
+        $running = new Proxy($proxy, $proxy === 'caddy' ? "{\n    admin off\n}\n$lines" : $lines, $port);
         {
             $curl = fn(string $path, string $options = '') => shell("curl -s --max-time 60 $options http://127.0.0.1:$port$path");
             // What a client says of itself is not believed.

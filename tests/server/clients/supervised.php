@@ -151,6 +151,26 @@ $cases['serve: requests of all workers are listed with where they are, also whil
     same(1, $serve->end()); // one had to be ended
     array_map(stream_get_contents(...), [$wait, $loop]);
 };
+$cases['serve: Prometheus takes the alerts of the documentation, and there is each metric that they ask for'] = function () {
+    $rules = documented('yaml\ngroups:');
+    file_put_contents(WORK . '/alerts.yaml', "groups:\n$rules");
+    same(1, preg_match('~^  SUCCESS: (\d+) rules found$~m', shell('promtool check rules ' . WORK . '/alerts.yaml 2>&1'), $found));
+    same(substr_count($rules, 'alert:'), (int) $found[1]);
+    $serve = new Serving('--admin', 'unix:' . WORK . '/admin.sock', app('operated.php', OPERATED), '--mode', 'worker');
+    $serve->get('/pid');
+    $metrics = admin('/metrics');
+    preg_match_all('~spindle_\w+(?:\{(\w+)[=!])?~', $rules, $asked, PREG_SET_ORDER);
+    same(true, count($asked) >= 8);
+    foreach ($asked as $one) {
+        [$metric, $label] = $one + [1 => ''];
+        // Without a restart there is no value with a label.
+        [$name] = explode('{', $metric);
+        $value = $label === '' ? "~^{$name}[ {]~m" : "~^$name\\{{$label}=~m";
+        same(true, $label === 'why' ? str_contains($metrics, "# TYPE $name counter\n") : (bool) preg_match($value, $metrics));
+    }
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: it is not ready while more than --ready-queue requests wait'] = function () {
     $admin = ['--admin', 'unix:' . WORK . '/admin.sock'];
     $serve = new Serving('--ready-queue', '1', '--set', 'max_concurrency=1', '--set', 'queue_timeout=0', ...$admin, ...[app('operated.php', OPERATED), '--mode', 'worker']);
