@@ -34,7 +34,7 @@ $codes = [
     'and exits' => ['gracefulShutdown($e); exit(3);', $lost],
     'exits, three times' => ['exit(3);', $several],
     'throws' => ['throw new LogicException("of the handler", 0, $e);', '$s = new Scope; $s->spawn(function() { T\turns(); echo "independent\n"; });' . $lost],
-    'dies' => ['trigger_error("on purpose", E_USER_ERROR);', $several],
+    'dies' => ['error_reporting(E_ALL & ~E_DEPRECATED); trigger_error("on purpose", E_USER_ERROR);', $several],
     'in a coroutine' => ['spawn(function() use ($e) { gracefulShutdown($e); });', '$s = new Scope; $s->spawn(function() { T\turns(); echo "independent\n"; });' . $lost],
     'in a coroutine, wrapped' => ['spawn(function() use ($e) { gracefulShutdown(new LogicException("wrapped", 0, $e)); });', '$s = new Scope; $s->spawn(function() { T\turns(); echo "independent\n"; });' . $lost],
     'of the script' => ['gracefulShutdown($e);', 'spawn(fn() => 1); throw new Exception("of the script");'],

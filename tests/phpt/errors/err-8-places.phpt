@@ -51,7 +51,7 @@ Unknown named parameter $b in err-8-places.php:9
 Named parameter $a overwrites previous argument in err-8-places.php:9
 Unknown named parameter $b in err-8-places.php:9
 
-Warning: {closure}(): Argument #1 ($x) must be passed by reference, value given in %serr-8-places.php on line 13
+Warning: {closure%S}(): Argument #1 ($x) must be passed by reference, value given in %serr-8-places.php on line 13
 
 Warning: by_reference(): Argument #1 ($x) must be passed by reference, value given in %serr-8-places.php on line 13
 
@@ -66,16 +66,16 @@ Warning: by_reference(): Argument #1 ($x) must be passed by reference, value giv
 Warning: sort(): Argument #1 ($array) must be passed by reference, value given in %serr-8-places.php on line 14
 callbacks
 
-Warning: {closure}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 21
+Warning: {closure%S}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 21
 Async\Coroutine
 
-Warning: {closure}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 24
+Warning: {closure%S}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 24
 Async\Coroutine
 
-Warning: {closure}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 26
+Warning: {closure%S}(): Argument #1 ($c) must be passed by reference, value given in %serr-8-places.php on line 26
 Async\Coroutine
 
-Warning: {closure}(): Argument #1 ($e) must be passed by reference, value given in %serr-8-places.php on line 28
+Warning: {closure%S}(): Argument #1 ($e) must be passed by reference, value given in %serr-8-places.php on line 28
 Exception
 
 Warning: by_reference(): Argument #1 ($x) must be passed by reference, value given in %serr-8-places.php on line 6
@@ -86,11 +86,11 @@ Warning: C::method(): Argument #1 ($x) must be passed by reference, value given 
 
 Warning: C::__invoke(): Argument #1 ($x) must be passed by reference, value given in %serr-8-places.php on line 7
 
-Warning: {closure}(): Argument #1 ($s) must be passed by reference, value given in %serr-8-places.php on line 28
+Warning: {closure%S}(): Argument #1 ($s) must be passed by reference, value given in %serr-8-places.php on line 28
 
-Warning: {closure}(): Argument #2 ($c) must be passed by reference, value given in %serr-8-places.php on line 28
+Warning: {closure%S}(): Argument #2 ($c) must be passed by reference, value given in %serr-8-places.php on line 28
 
-Warning: {closure}(): Argument #1 ($e) must be passed by reference, value given in %serr-8-places.php on line 35
+Warning: {closure%S}(): Argument #1 ($e) must be passed by reference, value given in %serr-8-places.php on line 35
 
-Warning: {closure}(): Argument #1 ($s) must be passed by reference, value given in %serr-8-places.php on line 40
+Warning: {closure%S}(): Argument #1 ($s) must be passed by reference, value given in %serr-8-places.php on line 40
 Async\Scope

@@ -10,7 +10,8 @@ namespace Named\Space {
         public function current(): ?\Fiber { return \Fiber::getCurrent(); }
         public function closure(): \Closure { return static fn() => \Fiber::getCurrent(); }
     }
-    $closure = fn() => \Fiber::getCurrent();
+    // In a function: with PHP 8.4 the name of one at the top level of a file does not have the namespace.
+    function closure(): \Closure { return fn() => \Fiber::getCurrent(); }
 }
 namespace Named\Space\Below { function current(): ?\Fiber { return \Fiber::getCurrent(); } }
 namespace Named\SpaceShip { function current(): ?\Fiber { return \Fiber::getCurrent(); } }
@@ -30,7 +31,7 @@ namespace {
         public function mine(): ?Fiber { return Fiber::getCurrent(); }
     }
     $all = fn() => [
-        'function' => Named\Space\current(), 'method' => (new Mine)->current(), 'closure of a method' => (new Mine)->closure()(), 'closure' => $closure(),
+        'function' => Named\Space\current(), 'method' => (new Mine)->current(), 'closure of a method' => (new Mine)->closure()(), 'closure' => Named\Space\closure()(),
         'below' => Named\Space\Below\current(), 'class' => Only\This::current(), 'called by the engine' => A\function_of_it(),
         'no' => [Named\SpaceShip\current(), Named\current(), Only\Thistle::current(), A\other(), (new Mine)->mine(), Fiber::getCurrent()],
     ];

@@ -147,16 +147,16 @@ $deep = function(int $left) use (&$deep) { return $left ? group($deep, $left - 1
 attempt('10,000 deep', fn() => $deep(9999));
 register_shutdown_function(fn() => attempt('after the end', fn() => group(fn() => 1)));
 ?>
---EXPECT--
+--EXPECTF--
 a result: 7
 arguments: [1,2,3]
 named: [2,1]
 internal: 3
 unknown name: Error: Unknown named parameter $c
-too few: ArgumentCountError: Too few arguments to function {closure}(), 0 passed and exactly 1 expected
+too few: ArgumentCountError: Too few arguments to function {closure%S}(), 0 passed and exactly 1 expected
 no callable: TypeError: Async\group(): Argument #1 ($block) must be a valid callback, function "nothing" not found or invalid function name
 none: ArgumentCountError: Async\group() expects at least 1 argument, 0 given
-  warning: {closure}(): Argument #1 ($it) must be passed by reference, value given
+  warning: {closure%S}(): Argument #1 ($it) must be passed by reference, value given
 by reference: 1
 nested: "deep"
 -- it acts as its caller
