@@ -27,7 +27,8 @@ if ($name === 'symfony_runtime') {
     $handler = require __DIR__ . "/$name.php";
     $boot = static fn () => $handler;
 }
-$server = (new Server())->listen('127.0.0.1:0');
+// On a busy machine some wait for longer than requests do usually.
+$server = (new Server(['queue_timeout' => 0]))->listen('127.0.0.1:0');
 getenv('WORKER_MODE') === 'application' ? $server->application(static fn (int $instance) => $counted($boot($instance)), 16) : $server->worker($counted($boot(0)));
 spawn(function () use ($server) {
     await(signal(SIGTERM));
