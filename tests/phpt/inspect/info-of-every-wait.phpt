@@ -12,11 +12,16 @@ require __DIR__ . '/kit.inc';
 T\work_in(['locked' => '', 'slow.php' => '<?php usleep(600_000_000);']);
 set_error_handler(fn() => true); // a function that is cancelled may warn
 
-/** Says what is there, of one that waits. Numbers of coroutines and descriptors in a form that is the same each time. */
-function tell(string $name, Coroutine $coroutine, array $ids = [], int $line = 0): void
+/**
+ * Says what is there, of one that waits. Numbers of coroutines and descriptors in a form that is the same each time. $in: the call that
+ * it gets to after other waits.
+ */
+function tell(string $name, Coroutine $coroutine, array $ids = [], int $line = 0, string $in = ''): void
 {
-    T\until(fn() => ($coroutine->getAwaitingInfo()['since'] ?? 0) > 0.01);
-    $info = $coroutine->getAwaitingInfo();
+    T\until(function () use ($coroutine, $in, &$info) {
+        $info = $coroutine->getAwaitingInfo();
+        return ($info['since'] ?? 0) > 0.01 && ($in === '' || $info['call'] === $in);
+    });
     $text = $info['call'] ?? 'nothing';
     $text .= isset($info['descriptor']) ? ', a descriptor' : '';
     if (isset($info['coroutines'])) {
@@ -47,12 +52,12 @@ for ($i = 0; $i < 12; $i++) {
 tell('delay', $slow);
 tell('await', spawn(fn() => await($slow)), [$slow]);
 tell('await with a token', spawn(fn() => await($slow, $other)), [$slow, $other]);
-tell('await of a timeout', spawn(fn() => await(timeout(60_000))));
+tell('await of a timeout', spawn(fn() => await(timeout(600_000))));
 tell('await of a group', spawn(fn() => await($group)), [$slow, $other]);
 $waits = spawn(fn() => await($big));
 T\parked($waits);
 T\check('of a big group the first', count($waits->getAwaitingInfo()['coroutines']) === 10);
-tell('awaitCompletion', spawn(fn() => $scope->awaitCompletion(timeout(60_000))));
+tell('awaitCompletion', spawn(fn() => $scope->awaitCompletion(timeout(600_000))));
 tell('awaitCompletion with a coroutine', spawn(fn() => $scope->awaitCompletion($slow)), [$slow]);
 tell('awaitDirectChildren', spawn(fn() => $scope->awaitDirectChildren()), $scope->getCoroutines());
 $children = [];
@@ -73,16 +78,17 @@ socket_bind($udp, '127.0.0.1');
 tell('socket_recv', spawn(function () use ($udp) { socket_recv($udp, $data, 10, 0); }));
 $lock = fopen('locked', 'r');
 flock($lock, LOCK_EX);
-tell('flock', spawn(fn() => flock(fopen('locked', 'r'), LOCK_EX)));
-tell('proc_close', spawn(fn() => proc_close(proc_open(['sleep', '600'], [1 => ['file', '/dev/null', 'w'], 2 => ['redirect', 1]], $pipes))));
+tell('flock', spawn(fn() => flock(fopen('locked', 'r'), LOCK_EX)), in: 'flock');
+tell('proc_close', spawn(fn() => proc_close(proc_open(['sleep', '600'], [1 => ['file', '/dev/null', 'w'], 2 => ['redirect', 1]], $pipes))), in: 'waitpid');
 posix_mkfifo('fifo', 0600);
 tell('fopen of a fifo', spawn(fn() => fopen('fifo', 'r')));
 $file = fopen('locked', 'w');
 fwrite($file, 'x');
-$sync = spawn(fn() => fsync($file));
-T\begun($sync);
-$info = $sync->getAwaitingInfo();
-T\check('fsync', ($info['call'] ?? '') === 'fsync' && isset($info['descriptor']) && $info['since'] >= 0, $info);
+T\until(function () use ($file, &$info) { // it may have ended before it is asked
+    T\begun($sync = spawn(fn() => fsync($file)));
+    return $info = $sync->getAwaitingInfo();
+});
+T\check('fsync', $info['call'] === 'fsync' && isset($info['descriptor']) && $info['since'] >= 0, $info);
 $semaphore = sem_get($key = random_int(1, PHP_INT_MAX >> 33), 1);
 sem_acquire($semaphore);
 $second = sem_get($key, 1);
@@ -93,7 +99,7 @@ tell('the autoloader itself', $loader, line: __LINE__ - 2);
 tell('autoload of another', spawn(fn() => class_exists('Later')), [$loader]);
 $loader = spawn(fn() => require_once 'slow.php');
 T\parked($loader);
-tell('include of another', spawn(fn() => require_once 'slow.php'), [$loader]);
+tell('include of another', spawn(fn() => require_once 'slow.php'), [$loader], in: 'include');
 T\begun($turn = spawn(function () { for (;;) suspend(); }));
 T\check('suspend', $turn->getAwaitingInfo() === [], $turn->getAwaitingInfo());
 sem_remove($semaphore);
@@ -107,8 +113,8 @@ await with a token: await, its coroutines
 await of a timeout: await
 await of a group: await, its coroutines
 of a big group the first: yes
-awaitCompletion: awaitCompletion, scope of line 31
-awaitCompletion with a coroutine: awaitCompletion, its coroutines, scope of line 31
+awaitCompletion: awaitCompletion, scope of line 36
+awaitCompletion with a coroutine: awaitCompletion, its coroutines, scope of line 36
 awaitDirectChildren: awaitDirectChildren, its coroutines
 awaitChildren: awaitChildren, its coroutines
 protect: delay
