@@ -34,72 +34,86 @@ impl Subject {
     }
 }
 
+#[derive(Clone, Copy)]
+struct Kind {
+    format: LogFormat,
+    worker: u32,
+}
+
 struct Log {
-    format: Cell<LogFormat>,
-    worker: Cell<u32>,
+    kind: Cell<Kind>,
     subject: Cell<fn() -> Option<Subject>>,
 }
 
 static LOG: PhpStatic<Log> =
-    PhpStatic::new(Log { format: Cell::new(LogFormat::Text), worker: Cell::new(0), subject: Cell::new(|| None) });
+    PhpStatic::new(Log { kind: Cell::new(Kind { format: LogFormat::Text, worker: 0 }), subject: Cell::new(|| None) });
 
 /// From now on lines say to which request they belong, which `subject` returns, in the format of these settings.
 pub fn watch(settings: &Settings, subject: fn() -> Option<Subject>) {
-    LOG.format.set(settings.error_log);
-    LOG.worker.set(settings.worker);
+    let kind = Kind { format: settings.error_log, worker: settings.worker };
+    LOG.kind.set(kind);
     LOG.subject.set(subject);
-    error_log::watch(|message, severity| {
+    let format = |message: &[u8], severity| {
         let subject = coroutine::is_in_request().then(|| (LOG.subject.get())()).flatten();
-        match LOG.format.get() {
-            LogFormat::Text => subject.map(|subject| [prefix(&subject).as_bytes(), message].concat()),
-            _ => Some(line(&String::from_utf8_lossy(message), severity, subject.as_ref()).into_bytes()),
+        let kind = LOG.kind.get();
+        match kind.format {
+            LogFormat::Text => subject.map(|subject| [kind.prefix(&subject).as_bytes(), message].concat()),
+            _ => Some(kind.line(&String::from_utf8_lossy(message), severity, subject.as_ref()).into_bytes()),
         }
-    });
+    };
+    let missing = move |lost| {
+        let (lines, are) = if lost == 1 { ("line", "is") } else { ("lines", "are") };
+        let of = if kind.worker > 0 { format!(" of worker {}", kind.worker) } else { String::new() };
+        kind.line(&format!("{lost} {lines}{of} {are} missing here, as no one has read standard error"), WARNING, None)
+    };
+    error_log::watch(format, Box::new(missing));
 }
 
 /// Writes a warning that belongs to a request which need not be the running one.
 pub fn warn(subject: &Subject, message: &str) {
-    error_log::write(&line(message, WARNING, Some(subject)), WARNING);
+    error_log::write(&LOG.kind.get().line(message, WARNING, Some(subject)), WARNING);
 }
 
-fn prefix(subject: &Subject) -> String {
-    let mut text = format!("[request {}", subject.id);
-    if LOG.worker.get() > 0 {
-        let _ = write!(text, ", worker {}", LOG.worker.get());
+impl Kind {
+    fn prefix(self, subject: &Subject) -> String {
+        let mut text = format!("[request {}", subject.id);
+        if self.worker > 0 {
+            let _ = write!(text, ", worker {}", self.worker);
+        }
+        if subject.coroutine > 0 {
+            let _ = write!(text, ", coroutine #{}", subject.coroutine);
+        }
+        text + "] "
     }
-    if subject.coroutine > 0 {
-        let _ = write!(text, ", coroutine #{}", subject.coroutine);
-    }
-    text + "] "
-}
 
-fn line(message: &str, severity: c_int, subject: Option<&Subject>) -> String {
-    if LOG.format.get() == LogFormat::Text {
-        return subject.map_or(String::new(), prefix) + message;
-    }
-    let level = match severity {
-        ..=3 => "error",
-        WARNING => "warning",
-        5 => "notice",
-        _ => "info",
-    };
-    let text = |text: &str| Json::from(text);
-    let of = |what: fn(&Subject) -> Json| subject.map_or(Json::Null, what);
-    // The access log has the same names.
-    let fields = [
-        ("time", error_log::time().into()),
-        ("level", text(level)),
-        ("message", text(message)),
-        ("method", of(|subject| subject.method.as_str().into())),
-        ("target", of(|subject| subject.target.as_str().into())),
-        ("request_id", of(|subject| subject.id.as_str().into())),
-        ("trace_id", of(|subject| subject.trace.as_deref().into())),
-        ("worker", Some(LOG.worker.get()).filter(|worker| *worker > 0).into()),
-        ("coroutine", of(|subject| Some(subject.coroutine).filter(|coroutine| *coroutine > 0).into())),
-    ];
-    match LOG.format.get() {
-        LogFormat::Logfmt => logfmt(&fields),
-        _ => format!("{{{}}}", fields.map(|(name, value)| format!("\"{name}\":{value}")).join(",")),
+    fn line(self, message: &str, severity: c_int, subject: Option<&Subject>) -> String {
+        if self.format == LogFormat::Text {
+            return subject.map_or(String::new(), |subject| self.prefix(subject)) + message;
+        }
+        let level = match severity {
+            ..=3 => "error",
+            WARNING => "warning",
+            5 => "notice",
+            _ => "info",
+        };
+        let text = |text: &str| Json::from(text);
+        let of = |what: fn(&Subject) -> Json| subject.map_or(Json::Null, what);
+        // The access log has the same names.
+        let fields = [
+            ("time", error_log::time().into()),
+            ("level", text(level)),
+            ("message", text(message)),
+            ("method", of(|subject| subject.method.as_str().into())),
+            ("target", of(|subject| subject.target.as_str().into())),
+            ("request_id", of(|subject| subject.id.as_str().into())),
+            ("trace_id", of(|subject| subject.trace.as_deref().into())),
+            ("worker", Some(self.worker).filter(|worker| *worker > 0).into()),
+            ("coroutine", of(|subject| Some(subject.coroutine).filter(|coroutine| *coroutine > 0).into())),
+        ];
+        match self.format {
+            LogFormat::Logfmt => logfmt(&fields),
+            _ => format!("{{{}}}", fields.map(|(name, value)| format!("\"{name}\":{value}")).join(",")),
+        }
     }
 }
 

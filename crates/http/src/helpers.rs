@@ -84,6 +84,14 @@ const SOURCE: &str = r##"[
         }
         $write($text);
     },
+    'patiently' => static function (object $last, ?object $writing): void {
+        try {
+            \Async\await($last, \Async\timeout(4000)); // 'spindle serve' kills a worker that takes longer than five seconds
+        } catch (\Async\AwaitCancelledException) {
+            $last->cancel();
+            $writing?->cancel();
+        }
+    },
     'alone' => static function (callable $body): mixed {
         $scope = \Async\BoundedScope::inherit();
         $result = \Async\await($scope->spawn($body));

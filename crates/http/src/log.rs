@@ -5,7 +5,8 @@ use crate::helpers;
 use crate::state::{Inner, Server};
 use http::Version;
 use spindle_php::coroutine::{self, Meaning, Scope, WaitQueue};
-use spindle_server::{Entry, Event};
+use spindle_php::error_log;
+use spindle_server::{Entry, Event, LINES_LOST};
 use spindle_zend::{Array, Instance, Owned, Str, Thrown, Value, ValueCell, exception, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -32,6 +33,8 @@ pub struct Log {
     unreported: Cell<u64>,
     /// A coroutine writes. Others wait for its end.
     is_writing: Cell<bool>,
+    /// That coroutine.
+    pub writing: ValueCell,
     written: WaitQueue,
 }
 
@@ -79,8 +82,27 @@ pub fn add(server: &Owned<Instance<Server>>, inner: &Rc<Inner>, entry: Entry) ->
     let scope = scope(inner)?;
     server.log.is_writing.set(true);
     let writing = Writing(server.clone());
-    scope.spawn(move || write(&writing.0.log).map(|()| Value::NULL))?;
+    let writer = scope.spawn(move || write(&writing.0.log).map(|()| Value::NULL))?;
+    server.log.writing.set(writer.object().into());
     Ok(())
+}
+
+/// The server is drained. Waits until all is written, for the few seconds that whoever reads the log may take.
+///
+/// # Errors
+/// The coroutine was cancelled.
+pub fn end(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thrown> {
+    let log = &server.log;
+    if !log.is_writing.get() && log.waiting.borrow().is_empty() {
+        return Ok(());
+    }
+    let this = server.clone();
+    let last = scope(inner)?.spawn(move || finish(&this.log).map(|()| Value::NULL))?;
+    let ended = helpers::call("patiently", &mut [last.object().into(), log.writing.get()]);
+    let lost = log.waiting.take().len();
+    log.waiting_bytes.set(0);
+    log.record_lost(lost);
+    ended.map(drop)
 }
 
 fn scope(inner: &Rc<Inner>) -> Result<Scope, Thrown> {
@@ -111,6 +133,13 @@ pub fn abandon(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) {
         if finish(&server.log).is_err() && !exception::is_exit_in_flight() {
             drop(exception::take());
         }
+    }
+}
+
+/// Tells the command how many lines no one has read.
+pub fn tell(server: &Instance<Server>, inner: &Inner) {
+    if let Some(board) = &inner.core.settings().board {
+        board.tell(LINES_LOST, [server.log.lost.get(), error_log::lost()]);
     }
 }
 

@@ -95,6 +95,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             }
         }
         inner.core.turn();
+        log::tell(server, inner);
         while let Some(event) = inner.core.next_event() {
             match event {
                 Event::Begin(exchange) if server.application.is_set() => server.application.add(exchange),
@@ -116,7 +117,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
             coroutine::spawn(move || coroutine::call(&told.on_fatal_error.get(), &mut []))?;
         }
         if inner.core.is_drained() {
-            return log::finish(&server.log);
+            return log::end(server, inner);
         }
         if inner.core.has_work() {
             coroutine::suspend()?;

@@ -104,6 +104,7 @@ impl State for Server {
         values.cell(&self.handler);
         values.cell(&self.on_fatal_error);
         values.cell(&self.log.to);
+        values.cell(&self.log.writing);
         self.application.collect(values);
     }
 }

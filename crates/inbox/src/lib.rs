@@ -1,6 +1,6 @@
 //! The structures by which threads wake coroutines: an [`Inbox`], a queue from many threads to one, and [`AddressQueue`],
 //! wait queues that any thread notifies. In both an atomic is read without the lock, so all interleavings are tested
-//! (`tests/loom.rs`). Threads share more than these: the queue of the worker pool and the notes of the watchdog in
+//! (`tests/loom.rs`). [`lines`] are for a thread that writes what may not be waited for. Threads share more than these: the queue of the worker pool and the notes of the watchdog in
 //! `reactor` are each under a lock of their own.
 //!
 //! # The inbox
@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod address_queue;
+pub mod lines;
 
 pub use address_queue::AddressQueue;
 

@@ -3,7 +3,7 @@
 // cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
 //
 // The descriptor `control` is a socket to the command. It is told "refused" if its options are wrong, "says LINE" for one
-// that the command says, "ready", "file PATH" for those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
+// that the command says on standard error, "ready", "file PATH" for those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
 // "now", "ask" to hear "runs", and "reopen" for the log. Signals do not, because service managers send them to all processes of a service.
 
 namespace Spindle\Serve;
@@ -25,8 +25,14 @@ const SIGTERM = 15;
 function fail(string $message): never
 {
     State::$fails = true;
-    \fwrite(\STDERR, 'spindle: ' . \preg_replace('/\s+/', ' ', \trim($message)) . "\n");
+    say('spindle: ' . \preg_replace('/\s+/', ' ', \trim($message)));
     exit(1);
+}
+
+/** Has the command say a line, which waits for no reader of standard error. */
+function say(string $line): void
+{
+    tell('says ' . \substr($line, 0, 4000));
 }
 
 final class State
@@ -322,8 +328,7 @@ function main(array $arguments): never
         . (\function_exists('opcache_get_status') && \opcache_get_status(false) ? 'on' : 'off') . ', time slice ' . ((int) \ini_get('async.time_slice_ms') ?: 10) . ' ms' : '';
     $instances .= $one['workers'] === '1' ? '' : ", $one[workers] workers";
     State::$announce = static function () use ($app, $url, $one, $instances, $isDev): void {
-        // What waits for a reader of standard error does not get ready.
-        $one['worker'] === '1' && tell(\strtr("says Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . '); Ctrl+C stops it', ["\n" => '\n']));
+        $one['worker'] === '1' && say(\strtr("Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . '); Ctrl+C stops it', ["\n" => '\n']));
         foreach ($isDev ? \get_included_files() : [] as $file) {
             tell("file $file");
         }

@@ -14,6 +14,7 @@ mod interrupt;
 pub mod kernel;
 mod pool;
 pub mod signals;
+pub mod stderr;
 pub mod syscalls;
 pub mod ticks;
 pub mod watchdog;

@@ -68,6 +68,7 @@ pub use pipe::Written;
 pub use response::{Body, Head, refusal};
 pub use server::{Server, Stats};
 pub use settings::{LogFormat, Settings};
+pub use tallies::LINES_LOST;
 pub use tls::{CertificateFiles, Tls, TlsError};
 pub use uplink::{LONGEST_MESSAGE, LONGEST_NAME, Rest, Told, Uplink};
 pub use ws::{Handshake, Message, Received, WebSocket, is_asked, offered};

@@ -3,7 +3,10 @@
 /// How many numbers a place has: more than there are, so that the next one moves nothing.
 pub const PLACE: usize = 64;
 
-/// Where the requests that have ended are counted by status. The numbers before are those of `Stats::numbers`.
+/// How many lines were lost: of the access log, and of the error log.
+pub const LINES_LOST: usize = 12;
+
+/// Where the requests that have ended are counted by status. The first numbers are those of `Stats::numbers`.
 pub const RESPONSES: usize = 16;
 
 /// The classes of statuses; the last one is that of requests without a response.

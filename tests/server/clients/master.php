@@ -56,9 +56,9 @@ $cases['serve: a standard error that no one reads keeps the command from nothing
         return metric('spindle_lines_lost_total') > 0;
     });
     same('alive', admin('/healthz'));
-    $lost = (int) metric('spindle_lines_lost_total');
     file_put_contents(WORK . '/opens', "open\n");
     until(fn() => str_contains($serve->errors(), 'missing here'));
+    $lost = (int) metric('spindle_lines_lost_total');
     // Those that come later are said again, and none is torn.
     $serve->signal();
     same(0, $serve->end());
@@ -68,6 +68,67 @@ $cases['serve: a standard error that no one reads keeps the command from nothing
     same([], preg_grep('~^(spindle: .*(again|standard output and error|taken over|the old one|standard error)|Serving .* stops it|Stopping .* at once)$~', $lines, PREG_GREP_INVERT));
     same(1, count(preg_grep("~^spindle: $lost lines are missing here, as no one has read standard error$~", $lines)));
     same('Stopping when all requests are answered; Ctrl+C stops at once', end($lines));
+};
+$cases['serve: an error log that no one reads keeps no request from its answer'] = function () {
+    $logs = <<<'PHP'
+        return function (Async\Http\Request $r) {
+            $r->path() === '/slow' ? usleep(300_000) : error_log('logged ' . $r->path() . str_repeat('.', 900));
+            return (string) getmypid();
+        };
+        PHP;
+    foreach (['combined', 'json'] as $format) {
+        @unlink(WORK . '/whole.err');
+        [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--workers', '2', '--log', $format, '--admin', 'unix:' . WORK . '/admin.sock', '--set', 'slow_request=0.1', app('logs.php', $logs));
+        $slow = array_map(fn() => popen("curl -s --max-time 30 '$serve->url/slow'", 'r'), range(1, 4));
+        foreach ($slow as $client) same(true, ctype_digit(stream_get_contents($client)));
+        same(600, preg_match_all('~^\d+ 200$~m', $serve->get('/[1-600]', "-w ' %{http_code}\n'")));
+        until(fn() => metric('spindle_log_lines_lost_total{log="error"}') > 100);
+        $lost = (int) metric('spindle_log_lines_lost_total{log="error"}');
+        // A reload and a worker that has to be replaced do not wait for it either.
+        same('', shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock'));
+        same($lost, (int) metric('spindle_log_lines_lost_total{log="error"}'));
+        $serve->get('/before');
+        file_put_contents(WORK . '/opens', "open\n");
+        fclose($pipe);
+        $serve->get('/after');
+        $serve->signal();
+        same(0, $serve->end());
+        until(fn() => file_exists(WORK . '/whole.err'));
+        foreach (['before', 'after'] as $name) same(1, preg_match("~logged /$name\\.~", file_get_contents(WORK . '/whole.err')));
+    }
+};
+$cases['serve: what is missing in an error log is said in its place'] = function () {
+    foreach (['combined' => '~^(\d+) lines are missing here, as no one has read standard error$~m', 'json' => '~^{"time":"[^"]+","level":"warning","message":"(\d+) lines are missing here, as no one has read standard error",.*}$~m'] as $format => $pattern) {
+        @unlink(WORK . '/whole.err');
+        [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--log', $format, '--admin', 'unix:' . WORK . '/admin.sock', app('logs.php', 'return fn() => error_log("logged " . $GLOBALS["n"] = ($GLOBALS["n"] ?? 0) + 1) ? "fine" : "";'));
+        same(300, substr_count($serve->get('/[1-300]'), 'fine'));
+        until(fn() => metric('spindle_log_lines_lost_total{log="error"}') > 0.0);
+        file_put_contents(WORK . '/opens', "open\n");
+        fclose($pipe);
+        until(function () use ($serve, $pattern, &$found) { return preg_match($pattern, $serve->errors(), $found); });
+        same((int) metric('spindle_log_lines_lost_total{log="error"}'), (int) $found[1]);
+        // Those that follow are said again.
+        same('fine', $serve->get('/'));
+        until(fn() => str_contains($serve->errors(), 'logged 301'));
+        $serve->signal();
+        same(0, $serve->end());
+        until(fn() => file_exists(WORK . '/whole.err'));
+        same(300, preg_match_all('~logged \d+~', file_get_contents(WORK . '/whole.err')) - 1 + $found[1]);
+    }
+};
+$cases['serve: an access log that no one reads keeps the command from no end'] = function () {
+    @unlink(WORK . '/unread');
+    posix_mkfifo(WORK . '/unread', 0600);
+    $unread = fopen(WORK . '/unread', 'r+'); // it reads nothing
+    $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('pid-handler.php', 'return fn() => (string) getmypid();'), through: ['bash', '-c', 'exec "$@" > unread', 'bash']);
+    shell("wrk -t1 -c16 -d2s -H 'User-Agent: " . str_repeat('x', 300) . "' $serve->url/");
+    same(true, ctype_digit($serve->get('/')));
+    same('', shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock'));
+    same(true, ctype_digit($serve->get('/')));
+    $serve->signal();
+    same(0, $serve->end());
+    same(0, said($serve, 'it is killed'));
+    fclose($unread);
 };
 $cases['serve: lines whose reader has gone are counted'] = function () {
     $first = 'exec "$@" 2> >(IFS= read -r line; echo "$line" >> serve.err)';

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
-use tallies::{CLASSES, DURATION_CLASSES, DURATIONS, RESPONSES};
+use tallies::{CLASSES, DURATION_CLASSES, DURATIONS, LINES_LOST, RESPONSES};
 
 /// The size of a place in bytes.
 const PLACE: usize = tallies::PLACE * 8;
@@ -28,6 +28,9 @@ pub struct Numbers {
     pub cancelled: u64,
     pub handshakes_failed: u64,
     pub waiting: u64,
+    /// Lines of the access log, and of the error log.
+    #[serde(skip)]
+    pub lines_lost: [u64; 2],
     /// The requests that have ended: by status, by duration, and the sum of their durations, in nanoseconds. See `tallies.rs`.
     #[serde(skip)]
     pub responses: [u64; CLASSES.len()],
@@ -52,7 +55,8 @@ impl Numbers {
             *total = total.saturating_add(number);
         }
         let durations = self.durations.iter_mut().zip(&other.durations);
-        for (total, number) in self.responses.iter_mut().zip(&other.responses).chain(durations) {
+        let lines = self.lines_lost.iter_mut().zip(&other.lines_lost);
+        for (total, number) in self.responses.iter_mut().zip(&other.responses).chain(durations).chain(lines) {
             *total = total.saturating_add(*number);
         }
     }
@@ -108,6 +112,7 @@ impl Board {
             cancelled: number(9),
             handshakes_failed: number(10),
             waiting: number(11),
+            lines_lost: std::array::from_fn(|log| number(LINES_LOST + log)),
             responses: std::array::from_fn(|class| number(RESPONSES + class)),
             durations: std::array::from_fn(|class| number(DURATIONS + class)),
             duration_sum: number(DURATIONS + DURATION_CLASSES),

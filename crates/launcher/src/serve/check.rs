@@ -134,18 +134,32 @@ fn watch(worker: &mut Worker, signals: &Signals) -> Option<ExitStatus> {
         if signals.take().iter().any(|signal| [SIGTERM, SIGINT, SIGQUIT, SIGHUP].contains(signal)) {
             return None;
         }
-        if worker.listen().iter().any(|line| line == b"ready") {
-            worker.stage = Stage::Serving;
-            worker.finish(Instant::now());
-        }
+        hear(worker);
         while let Some((pid, status)) = process::reap() {
             if pid == worker.pid {
+                hear(worker); // its last words
                 return Some(status);
             }
         }
         if worker.due.is_some_and(|due| due <= Instant::now()) {
             worker.due = None;
             worker.signal(Signal::KILL);
+        }
+    }
+}
+
+/// Takes what it says: that it is ready, or what is wrong.
+fn hear(worker: &mut Worker) {
+    for line in worker.listen() {
+        match line.strip_prefix(b"says ") {
+            Some(wrong) if worker.stage == Stage::Starting && wrong.starts_with(b"spindle: ") => {
+                console::complain(console::one_line(&String::from_utf8_lossy(wrong)).as_bytes());
+            }
+            None if line == b"ready" && worker.stage == Stage::Starting => {
+                worker.stage = Stage::Serving;
+                worker.finish(Instant::now());
+            }
+            _ => {}
         }
     }
 }

@@ -138,6 +138,9 @@ pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
     ] {
         metric(name, "counter", help, &one(value));
     }
+    let logs = ["access", "error"].into_iter().zip(total.lines_lost);
+    let logs: Vec<_> = logs.map(|(log, count)| (format!("{{log=\"{log}\"}}"), count as f64)).collect();
+    metric("log_lines_lost_total", "counter", "Lines of workers that no one has read.", &logs);
     let responses = CLASSES.iter().zip(total.responses);
     let responses: Vec<_> = responses.map(|(class, count)| (format!("{{class=\"{class}\"}}"), count as f64)).collect();
     metric("responses_total", "counter", "Requests that have ended, by the class of their status.", &responses);

@@ -44,7 +44,7 @@ impl Master<'_> {
                 }
                 self.retire(now);
             }
-            (_, Stage::Starting) if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
+            _ if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
             (b"runs", _) => worker.asked = None,
             (line, _) if line.starts_with(b"request ") => {
                 let pid = worker.pid.as_raw_pid();
