@@ -3,14 +3,14 @@
 // cannot serve. If it is to be started again: CHANGED after a file has changed, DIED if the app has ended it.
 //
 // The descriptor `control` is a socket to the command. It is told "refused" if its options are wrong, "says LINE" for one
-// that the command says on standard error, "ready", "file PATH" for those that are watched, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
-// "now", "ask" to hear "runs", and "reopen" for the log. Signals do not, because service managers send them to all processes of a service.
+// that the command says on standard error, "ready", "file PATH" for those that are watched, "failed" after a fatal error of the app, and "leaving" when no more connections are accepted, which are left to the next PHP then; it says "stop" and
+// "now", "ask" to hear "runs", "requests" to hear "request JSON" of each and "requests N" at the end, and "reopen" for the log. Signals do not, because service managers send them to all processes of a service.
 
 namespace Spindle\Serve;
 
 use Async\{Awaitable, CancellationException, Scope};
 use Async\Http\{BadRequest, Forbidden, PayloadTooLarge, Request, Response, Server, ServerException, Tls, UpgradeRequired};
-use function Async\{await, delay, signal};
+use function Async\{await, delay, signal, suspend};
 
 const CHANGED = 75;
 const DIED = 76;
@@ -135,6 +135,13 @@ function stop(Server $server, float $grace): void
     $server->stop($grace);
 }
 
+/** A fatal error has ended a request. The others are answered. */
+function fails(): void
+{
+    tell('failed');
+    tell('leaving');
+}
+
 /** Has requests logged in a file, or on standard output. */
 function openLog(Server $server, string $format, ?string $file): bool
 {
@@ -249,7 +256,10 @@ function main(array $arguments): never
             exit(CHANGED);
         }
         if ($error && $error['type'] & (\E_ERROR | \E_PARSE | \E_CORE_ERROR | \E_COMPILE_ERROR | \E_USER_ERROR | \E_RECOVERABLE_ERROR)) {
-            $isDev || exit(1); // it was logged
+            if (!$isDev) {
+                State::$isStopping || tell('failed');
+                exit(1); // it was logged
+            }
             $text = "Fatal error: $error[message] in $error[file]:$error[line]";
             State::$seen[$error['file']] ??= null;
         } else {
@@ -345,6 +355,7 @@ function main(array $arguments): never
             State::$fails = true; // it has been said
             exit(DIED);
         }
+        suspend(); // so that the command has heard of a fatal error before
         fail($failed->getMessage());
     }
     State::$fails = true; // nothing is left to be said
@@ -400,8 +411,8 @@ function load(Server $server, string $app, string $mode, int $instances, bool $i
     }
     try {
         match ($mode) {
-            'worker' => $server->worker($handler, static fn () => tell('leaving')),
-            'application' => $server->application($isDev ? $handler : booted($handler), $instances, eager: !$isDev, onFatalError: static fn () => tell('leaving')),
+            'worker' => $server->worker($handler, fails(...)),
+            'application' => $server->application($isDev ? $handler : booted($handler), $instances, eager: !$isDev, onFatalError: fails(...)),
             default => $server->handle($isDev ? shown($handler) : $handler),
         };
     } catch (ServerException $wrong) {

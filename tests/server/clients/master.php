@@ -191,6 +191,36 @@ $cases['serve: signals while it reloads are one further reload, which has the la
     $serve->signal();
     same(0, $serve->end());
 };
+$cases['serve: a reload fails when one of its workers crashes that was ready before the others'] = function () {
+    $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('gated.php', "return fn() => 'first';"));
+    $serving = fn() => count(array_filter(status()['workers'], fn($worker) => $worker['stage'] === 'serving'));
+    until(fn() => $serving() === 2);
+    foreach ([SIGSEGV => 'was ended by signal 11', SIGTERM => ''] as $signal => $how) {
+        @rmdir(WORK . '/one');
+        array_map(fn($file) => @unlink(WORK . "/$file"), ['early', 'late', 'go']);
+        app('gated.php', "if (@mkdir(__DIR__ . '/one')) file_put_contents(__DIR__ . '/early', getmypid());
+            else { file_put_contents(__DIR__ . '/late', getmypid()); while (!file_exists(__DIR__ . '/go')) usleep(10_000); }
+            return fn() => 'second';");
+        $reload = popen(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+        until(fn() => (int) @file_get_contents(WORK . '/late')); // the first one was ready
+        $early = file_get_contents(WORK . '/early');
+        posix_kill((int) $early, $signal);
+        if ($how === '') {
+            // One that finishes its requests has another one in its place.
+            until(fn() => said($serve, 'accepts no more requests: starting another one') === 1);
+            touch(WORK . '/go');
+            same("0\n", stream_get_contents($reload));
+            same('second', $serve->get('/'));
+            break;
+        }
+        same("spindle: the new PHP $how before it had taken over: the old one goes on\n1\n", stream_get_contents($reload));
+        same(array_fill(0, 10, 'first'), array_map(fn() => $serve->get('/'), range(1, 10)));
+        same(2, $serving());
+        until(fn() => !lives(file_get_contents(WORK . '/late')));
+    }
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: signals without end keep no reload from its end'] = function () {
     $slow = app('slow.php', 'usleep(300_000); return fn() => (string) getmypid();');
     $serve = new Serving('--workers', '2', '--log', 'off', $slow);
@@ -235,6 +265,27 @@ $cases['serve: a worker that crashes while it finishes its requests is told of']
         same(1, said($serve, 'spindle: PHP was ended by signal 11 before it had finished its requests: those are lost'));
         stream_get_contents($wait);
     }
+};
+$cases['serve: a fatal error beside a stop is no failure of the stop'] = function () {
+    $oom = 'ini_set("memory_limit", "32M"); $held = []; while (true) $held[] = str_repeat("x", 100_000);';
+    // Of a request that is still to be answered.
+    $serve = new Serving('--workers', '2', '--mode', 'worker', app('fatal.php', "return function () { file_put_contents(__DIR__ . '/begun', getmypid()); while (!file_exists(__DIR__ . '/go')) usleep(10_000); $oom };"));
+    $client = begin($serve, '/');
+    $serve->signal();
+    until(fn() => said($serve, 'Stopping') === 1);
+    touch(WORK . '/go');
+    same(' 500', stream_get_contents($client));
+    same(0, $serve->end());
+    // One that has ended PHP before the command gets to its signal.
+    $serve = new Serving(app('fatal.php', "return fn() => eval('$oom');"));
+    $worker = trim(shell("pgrep -P {$serve->process()}"));
+    $serve->signal(SIGSTOP);
+    same(' (status 52)', $serve->get('/'));
+    until(fn() => !lives($worker));
+    $serve->signal();
+    $serve->signal(SIGCONT);
+    same(0, $serve->end());
+    same(1, said($serve, 'Allowed memory size'));
 };
 $cases['serve: workers that need more than --max-memory from their start are not replaced for ever'] = function () {
     $hungry = '$GLOBALS["held"] = str_repeat("x", 60_000_000); return fn() => (string) getmypid();';

@@ -38,16 +38,23 @@ pub fn run(request: &Request, terms: &Terms<'_>) -> Result<Status, String> {
     Ok(console::print(format!("{}\n", console::one_line(&text)).as_bytes()))
 }
 
-/// Fails if one cannot be bound, unless a server that is asked at its admin address has it already.
+/// Fails if one cannot be bound, unless a server that is asked at its admin address has it already. With such a server no sockets need be
+/// passed to this process: a reload keeps those that it has.
 fn addresses(request: &Request) -> Result<(), String> {
     let listen = request.listen.iter().filter(|address| is_address(address));
     let wanted = listen.map(|address| (address, request.is_shared));
     let wanted = wanted.chain(request.admin.iter().map(|address| (address, false)));
-    let mut own: Option<Vec<String>> = None;
+    let mut running: Option<Option<Vec<String>>> = None;
+    let mut own = || running.get_or_insert_with(|| request.admin.iter().find_map(|admin| told(admin))).clone();
+    for why in request.listen.iter().filter_map(|address| sockets::inherited(address)?.err()) {
+        if own().is_none() {
+            return Err(why);
+        }
+    }
     for (address, is_shared) in wanted {
         let Err(error) = sockets::check(address, is_shared) else { continue };
-        let own = own.get_or_insert_with(|| request.admin.iter().find_map(|admin| told(admin)).unwrap_or_default());
-        if error.kind() != io::ErrorKind::AddrInUse || !own.contains(&sockets::absolute(address)) {
+        if error.kind() != io::ErrorKind::AddrInUse || !own().unwrap_or_default().contains(&sockets::absolute(address))
+        {
             return Err(sockets::refusal(address, &error));
         }
     }
@@ -101,7 +108,7 @@ fn boots(request: &Request, terms: &Terms<'_>) -> Result<bool, String> {
     let mut private = OsString::from("unix:");
     private.push(folder.path().join("check"));
     let mut sockets = Sockets::bind(&[private], false)?;
-    let is_wrong = |address: &&OsString| !is_address(address) && !sockets::is_inherited(address);
+    let is_wrong = |address: &&OsString| !is_address(address) && sockets::inherited(address).is_none();
     sockets.names.extend(request.listen.iter().filter(is_wrong).cloned());
     let mut command = (terms.command)(&sockets)?;
     command.arg("worker=0");

@@ -84,10 +84,14 @@ fn shown(socket: &OwnedFd) -> OsString {
     text
 }
 
-/// Returns `true` for a descriptor that this process was started with.
-pub fn is_inherited(address: &OsStr) -> bool {
+/// Returns whether this process was started with a socket that can be served, for an address that stands for such ones.
+pub fn inherited(address: &OsStr) -> Option<Result<(), String>> {
     let text = address.to_string_lossy();
-    text.starts_with("fd:") || text.starts_with(PASSED)
+    let found = match text.strip_prefix(PASSED) {
+        Some(name) => systemd::passed(name).map(drop),
+        None => systemd::listening(text.strip_prefix("fd:")?.parse().ok()?).map(drop),
+    };
+    Some(found.map_err(|why| format!("Cannot listen at {text}: {why}")))
 }
 
 /// Returns the descriptors that addresses name.

@@ -161,7 +161,11 @@ pub fn passed(name: &str) -> Result<Vec<OwnedFd>, String> {
     Ok(found)
 }
 
-fn listening(number: i32) -> Result<OwnedFd, String> {
+/// Returns a socket that this process was started with.
+///
+/// # Errors
+/// It is none that listens.
+pub fn listening(number: i32) -> Result<OwnedFd, String> {
     let socket = process::inherited(number).map_err(|error| console::reason(&error))?;
     let is_stream = sockopt::socket_type(&socket) == Ok(SocketType::STREAM);
     let listens = sockopt::socket_acceptconn(&socket) == Ok(true);

@@ -56,6 +56,8 @@ pub struct Worker {
     pub is_told: bool,
     /// It was made to end.
     pub is_pressed: bool,
+    /// The app has failed in it, which was logged.
+    pub has_failed: bool,
     /// It cannot serve with the options that the command was given.
     pub is_refused: bool,
     /// Another one is to take its place.
@@ -116,6 +118,7 @@ impl Worker {
             due: None,
             is_told: false,
             is_pressed: false,
+            has_failed: false,
             is_refused: false,
             is_worn: false,
             is_over_memory: false,

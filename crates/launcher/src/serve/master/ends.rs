@@ -54,6 +54,10 @@ impl Master<'_> {
                 self.stopping = Some(Status::Failed);
             }
             (Stage::Starting, _) => self.failed(worker.generation, &format!("{how} before it could serve")),
+            // The others of its generation are not ready yet, and may end in the same way.
+            (Stage::Serving, _) if self.next == Some(worker.generation) && self.goes_on() => {
+                self.failed(worker.generation, &format!("{how} before it had taken over"));
+            }
             (Stage::Serving, _) => {
                 self.history.ended("ended");
                 self.rest(worker.began + if self.plan.is_dev { DEVELOPMENT_REST } else { REST });
@@ -68,7 +72,7 @@ impl Master<'_> {
         let is_fine = match worker.stage {
             // One that has not begun to serve was ended by a signal.
             Stage::Starting => status.success() || !worker.is_pressed,
-            Stage::Serving => status.success(),
+            Stage::Serving => status.success() || worker.has_failed && !is_made_to_end,
             // That an error has ended it was said before.
             Stage::Leaving => status.success() || !is_made_to_end,
         };

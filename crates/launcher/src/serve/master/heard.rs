@@ -46,6 +46,7 @@ impl Master<'_> {
             }
             _ if line.starts_with(b"says ") => self.lines.say(&String::from_utf8_lossy(&line[5..])),
             (b"runs", _) => worker.asked = None,
+            (b"failed", _) => worker.has_failed = true,
             (line, _) if line.starts_with(b"request ") => {
                 let pid = worker.pid.as_raw_pid();
                 self.asking.as_mut().into_iter().for_each(|asking| asking.tell(pid, &line[8..]));

@@ -56,7 +56,7 @@ impl Master<'_> {
     }
 
     /// Returns `true` while the generation that serves can do so without the next one.
-    fn goes_on(&self) -> bool {
+    pub(super) fn goes_on(&self) -> bool {
         let is_old = |worker: &Worker| worker.generation == self.generation && !worker.is_told;
         self.workers.iter().any(|worker| is_old(worker) && worker.stage == Stage::Serving)
     }
