@@ -13,6 +13,7 @@
 //! ticket that is woken before its park is not lost.
 
 use crate::api::{Cancelled, Why, begin_wait, can_park, park, sleep, wake};
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,6 +30,25 @@ struct Signal {
     /// The present wait; 0 if the thread is blocked instead.
     ticket: AtomicU64,
     thread: Thread,
+}
+
+thread_local! {
+    /// One that the last call of this thread has left: most futures that are ready at once need nothing else of the allocator.
+    static SPARE: Cell<Option<Arc<Signal>>> = const { Cell::new(None) };
+}
+
+impl Signal {
+    /// Returns one that no waker has.
+    fn take() -> Arc<Signal> {
+        if let Ok(Some(mut spare)) = SPARE.try_with(Cell::take) // a thread that ends has none
+            && let Some(signal) = Arc::get_mut(&mut spare)
+        {
+            *signal.woken.get_mut() = false;
+            *signal.ticket.get_mut() = 0;
+            return spare;
+        }
+        Arc::new(Signal { woken: AtomicBool::new(false), ticket: AtomicU64::new(0), thread: thread::current() })
+    }
 }
 
 impl Wake for Signal {
@@ -59,12 +79,13 @@ pub fn block_on<F: Future>(future: F) -> Result<F::Output, Cancelled> {
 
 /// Polls a future, which is on the heap, until it is ready.
 pub fn poll_to_end<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, Cancelled> {
-    let signal =
-        Arc::new(Signal { woken: AtomicBool::new(false), ticket: AtomicU64::new(0), thread: thread::current() });
+    let signal = Signal::take();
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+            drop(waker);
+            let _ = SPARE.try_with(|spare| spare.set(Some(signal)));
             return Ok(result);
         }
         wait(&signal)?;
