@@ -407,6 +407,7 @@ void spindle_sapi_end_output(void);
 void spindle_sapi_end(void);
 void spindle_sapi_release(void);
 void spindle_sapi_free(spindle_sapi *of);
+void spindle_sapi_superglobals_end(spindle_sapi *of); /* with the variables of its instance, in which they lie */
 void spindle_sapi_aborted(spindle_sapi *of);
 bool spindle_sapi_output_failed(void); /* returns whether the script is to end */
 bool spindle_sapi_set_status(int status);

@@ -913,6 +913,9 @@ void spindle_instances_survive(spindle_instance *of)
 
 static void forget(spindle_instance *of)
 {
+	if (of->superglobals_of) {
+		spindle_sapi_superglobals_end(of->superglobals_of);
+	}
 	zend_hash_destroy(&of->globals);
 	for (size_t i = 0; i < of->closure_count; i++) {
 		free(of->closure_caches[i]);

@@ -16,6 +16,8 @@ struct spindle_instance {
 	bool has_all_autoloaders; /* the process's are not called, but for those in the first list */
 	void **closure_caches; /* as many as there were closures when it was made */
 	size_t closure_count;
+	/* While it does not run: the request that was left last, whose superglobals lie in the global variables; NULL: those of none do. */
+	spindle_sapi *superglobals_of;
 	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
 	uint16_t number;
 	spindle_instance *next;

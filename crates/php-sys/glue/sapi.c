@@ -1,6 +1,7 @@
 /* Native PHP requests in coroutines: the state that the engine keeps for the one request of a process is put aside while the
  * coroutines of another request run. See isolation/sapi.rs. */
 #include "glue.h"
+#include "instances.h"
 #include "surroundings.h"
 
 #include "SAPI.h"
@@ -111,6 +112,7 @@ struct spindle_sapi {
 	} session;
 #endif
 	zval superglobals[SUPERGLOBALS];
+	spindle_instance *left_in; /* whose variables have its superglobals, instead; NULL: none */
 	zval sid; /* the value of the constant SID; undefined: the empty string */
 	struct {
 		zend_string *value, *orig_value; /* references of this request; NULL in the process's own while that runs */
@@ -546,6 +548,50 @@ static zend_always_inline void put_back(zval *value, const zval *kept)
 	}
 }
 
+/* An instance has a table of its own for them. As a rule the next request that runs in it is the one that is left now, so they stay
+ * there. Those of the process's own request are asked for by others. */
+static void leave_superglobals(spindle_sapi *from, bool is_released)
+{
+	if (EXPECTED(from->instance && !is_released)) {
+		from->left_in = from->instance;
+		from->instance->superglobals_of = from;
+		return;
+	}
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval *value = superglobal(i);
+
+		put_aside(&from->superglobals[i], value);
+		ZVAL_NULL(value);
+	}
+}
+
+void spindle_sapi_superglobals_end(spindle_sapi *of)
+{
+	of->left_in->superglobals_of = NULL;
+	of->left_in = NULL;
+}
+
+/* Its instance runs. */
+static void find_superglobals(spindle_sapi *to)
+{
+	spindle_sapi *other = to->instance ? to->instance->superglobals_of : NULL;
+
+	if (other) {
+		spindle_sapi_superglobals_end(other);
+	}
+	if (EXPECTED(other == to)) {
+		return;
+	}
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval *value = superglobal(i);
+
+		if (other) {
+			put_aside(&other->superglobals[i], value);
+		}
+		put_back(value, &to->superglobals[i]);
+	}
+}
+
 void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 {
 	from = from ? from : &own;
@@ -574,17 +620,9 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 			put_back(value, &to->superglobals[i]);
 		}
 	} else {
-		/* Each instance has a table of its own for them. */
-		for (int i = 0; i < SUPERGLOBALS; i++) {
-			zval *value = superglobal(i);
-
-			put_aside(&from->superglobals[i], value);
-			ZVAL_NULL(value);
-		}
+		leave_superglobals(from, is_released);
 		spindle_instance_enter(to->instance);
-		for (int i = 0; i < SUPERGLOBALS; i++) {
-			put_back(superglobal(i), &to->superglobals[i]);
-		}
+		find_superglobals(to);
 	}
 	for (uint32_t i = 0; i < static_count; i++) {
 		ZVAL_COPY_VALUE(&from->statics[i], statics[i]);
@@ -939,6 +977,9 @@ void spindle_sapi_abandon(void)
 
 void spindle_sapi_free(spindle_sapi *this)
 {
+	if (this->left_in) {
+		spindle_sapi_superglobals_end(this);
+	}
 	if (this->next) {
 		this->next->previous = this->previous;
 	} else {
