@@ -22,8 +22,17 @@ use std::rc::Rc;
 pub struct SpawnCall {
     /// The closure that will be called; empty in objects made by reflection.
     closure: ValueCell,
-    /// The proxy that is called in its place; none in objects made by reflection.
-    proxy: OnceCell<Rc<ProxyFunction>>,
+    /// What is called by it; none in objects made by reflection.
+    target: OnceCell<Target>,
+}
+
+/// What such an object calls. Its closure keeps all of it.
+struct Target {
+    class: Option<Class>,
+    function: Function,
+    object: *mut sys::zend_object,
+    /// What the engine calls in its place.
+    proxy: Rc<Proxy>,
 }
 
 object_class!(
@@ -41,23 +50,29 @@ functions! {
 /// The address of the parameters, their number, and the function's flags.
 type Signature = (usize, u32, u32);
 
-/// A proxy, and the names and types of the parameters when it was created. Names are compared by address: the engine
-/// keeps one copy of each until the request ends.
+/// A proxy, and the signature, with the names and types of the parameters, when it was created. Names are compared by address: the
+/// engine keeps one copy of each until the request ends.
 struct Proxy {
+    signature: Signature,
     parameters: Vec<(usize, u32)>,
-    function: Rc<ProxyFunction>,
+    function: ProxyFunction,
 }
 
 /// Proxies by signature. The engine caches by a function's address which parameters named arguments belong to, and
 /// compiled code which arguments are references. So each list of parameters needs a proxy with an address of its own,
 /// even if the list lies where that of a freed function was.
 struct Proxies {
-    by_signature: RefCell<BTreeMap<Signature, Vec<Proxy>>>,
+    by_signature: RefCell<BTreeMap<Signature, Vec<Rc<Proxy>>>>,
+    /// The one that was looked up last: a loop spawns the same function again.
+    last: RefCell<Option<Rc<Proxy>>>,
     /// The proxy that was filled in last, and for which function.
     filled: Cell<Option<(Function, Function)>>,
 }
-static PROXIES: PhpStatic<Proxies> =
-    PhpStatic::new(Proxies { by_signature: RefCell::new(BTreeMap::new()), filled: Cell::new(None) });
+static PROXIES: PhpStatic<Proxies> = PhpStatic::new(Proxies {
+    by_signature: RefCell::new(BTreeMap::new()),
+    last: RefCell::new(None),
+    filled: Cell::new(None),
+});
 
 /// Registers the class. At module start.
 pub fn register() {
@@ -70,12 +85,13 @@ pub fn register() {
 /// Forgets all proxies at the end of the request, when the functions that they represent are gone.
 pub fn forget_all() {
     PROXIES.by_signature.borrow_mut().clear();
+    PROXIES.last.take();
     PROXIES.filled.set(None);
 }
 
 impl State for SpawnCall {
     fn new(_: Class) -> SpawnCall {
-        SpawnCall { closure: ValueCell::new(), proxy: OnceCell::new() }
+        SpawnCall { closure: ValueCell::new(), target: OnceCell::new() }
     }
 
     fn collect(&self, values: &mut Collected) {
@@ -85,7 +101,7 @@ impl State for SpawnCall {
 
 /// Returns the proxy of an object, if it has one.
 fn proxy_in(object: &Object) -> Option<Function> {
-    SPAWN_CALL.of(object)?.proxy.get().map(|proxy| proxy.function())
+    SPAWN_CALL.of(object)?.target.get().map(|target| target.proxy.function.function())
 }
 
 extern "C" fn get_closure<'a>(
@@ -118,8 +134,8 @@ fn make(call: Call) -> PhpResult {
     let closure = as_the_caller(call, || closure_of(callee, of.as_ref()))?;
     let this = SPAWN_CALL.make();
     this.closure.set(closure);
-    if let Some(function) = resolve(&this).function {
-        this.proxy.get_or_init(|| proxy_of(function));
+    if let Some(target) = target_of(&this) {
+        this.target.get_or_init(|| target);
     }
     Ok(this.into())
 }
@@ -144,21 +160,35 @@ fn as_the_caller<R>(call: Call, what: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the proxy that takes arguments as this function does.
-fn proxy_of(function: Function) -> Rc<ProxyFunction> {
+/// Returns the target of the closure of this object, with a proxy that takes arguments as it does.
+fn target_of(this: &SpawnCall) -> Option<Target> {
+    let (mut class, mut function, mut object) = (None, None, null_mut());
+    c::spindle_resolve_closure(this.closure.get().as_object()?, &mut class, &mut function, &mut object);
+    let function = function?;
+    let proxy = proxy_of(function);
+    fill(&proxy.function, function);
+    Some(Target { class, function, object, proxy })
+}
+
+/// Returns the proxy for functions with the parameters of this one.
+fn proxy_of(function: Function) -> Rc<Proxy> {
     let common = function.common();
     let parameters = function.parameters().iter().map(|info| (info.name as usize, info.type_.type_mask));
     let signature = (common.arg_info as usize, common.num_args, common.fn_flags);
+    let suits =
+        |proxy: &Rc<Proxy>| proxy.signature == signature && proxy.parameters.iter().copied().eq(parameters.clone());
+    let mut last = PROXIES.last.borrow_mut();
+    if let Some(proxy) = last.as_ref().filter(|last| suits(last)) {
+        return proxy.clone();
+    }
     let mut proxies = PROXIES.by_signature.borrow_mut();
     let known = proxies.entry(signature).or_default();
-    let place = known.iter().position(|proxy| proxy.parameters.iter().copied().eq(parameters.clone()));
-    let place = place.unwrap_or_else(|| {
-        known.push(Proxy { parameters: parameters.collect(), function: Rc::new(ProxyFunction::new()) });
-        known.len() - 1
+    let proxy = known.iter().find(|known| suits(known)).cloned().unwrap_or_else(|| {
+        let proxy = Proxy { signature, parameters: parameters.clone().collect(), function: ProxyFunction::new() };
+        known.push(Rc::new(proxy));
+        known[known.len() - 1].clone()
     });
-    let proxy = known[place].function.clone();
-    fill(&proxy, function);
-    proxy
+    last.insert(proxy).clone()
 }
 
 /// Makes the proxy represent this function.
@@ -167,42 +197,25 @@ fn fill(proxy: &ProxyFunction, function: Function) {
     PROXIES.filled.set(Some((proxy.function(), function)));
 }
 
-/// The target of a closure.
-#[derive(Clone, Copy)]
-struct Callee {
-    class: Option<Class>,
-    function: Option<Function>,
-    object: *mut sys::zend_object,
-}
-
-/// Returns the target of the closure.
-fn resolve(this: &SpawnCall) -> Callee {
-    let mut callee = Callee { class: None, function: None, object: null_mut() };
-    if let Some(closure) = this.closure.get().as_object() {
-        c::spindle_resolve_closure(closure, &mut callee.class, &mut callee.function, &mut callee.object);
-    }
-    callee
-}
-
 /// Implements the call: its evaluated arguments become those of a coroutine. They are moved out of the frame, and what
 /// remains there needs no release.
 fn called(call: Call) -> PhpResult {
     // A closure created from a proxy can be bound to another object, or to none.
     let bound: Option<&Instance<SpawnCall>> = call.this().and_then(|object| SPAWN_CALL.of(object));
-    let Some((this, proxy)) = bound.and_then(|this| Some((this, this.proxy.get()?))) else {
+    let Some((this, target)) = bound.and_then(|this| Some((this, this.target.get()?))) else {
         return Err(exception::throw_error("This closure is not bound to the call that it was made of"));
     };
-    let resolved = resolve(this);
+    let (proxy, function) = (&target.proxy.function, target.function);
     // Another call may have used the same proxy since. (The address of its function cannot be that of this one, which
     // is alive.)
-    if let Some(function) = resolved.function.filter(|of| PROXIES.filled.get() != Some((proxy.function(), *of))) {
+    if PROXIES.filled.get() != Some((proxy.function(), function)) {
         fill(proxy, function);
     }
     let rt = rt();
     as_the_caller(call, || spawn::scope_is_open(rt))?;
     let coroutine = COROUTINE.make();
     coroutine.callable.set(this.closure.get());
-    let magic = resolved.function.and_then(|function| c::spindle_magic_method(function));
+    let magic = c::spindle_magic_method(function);
     if magic.is_none() {
         coroutine.arguments.set(call.take_arguments());
         // A copy would lose references that are only held here.
@@ -210,14 +223,14 @@ fn called(call: Call) -> PhpResult {
     } else {
         // The closure's own function does not take named arguments.
         let mut arguments = [const { Value::UNDEF }; 2];
-        let name = resolved.function.as_ref().and_then(Function::name).map_or_else(|| Str::new(""), Owned::of);
+        let name = function.name().map_or_else(|| Str::new(""), Owned::of);
         c::spindle_magic_arguments(&mut arguments, &name, *call, call.named_arguments());
         coroutine.arguments.set(arguments);
     }
     coroutine.call.set(sys::zend_fcall_info_cache {
-        function_handler: magic.or(resolved.function).map_or(null_mut(), Function::as_raw),
-        called_scope: resolved.class.map_or(null_mut(), Class::as_raw),
-        object: resolved.object,
+        function_handler: magic.unwrap_or(function).as_raw(),
+        called_scope: target.class.map_or(null_mut(), Class::as_raw),
+        object: target.object,
         ..UNRESOLVED
     });
     let caller = call.caller().and_then(Frame::function).filter(|function| function.is_php_code());
