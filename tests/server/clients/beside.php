@@ -102,6 +102,43 @@ $cases['serve: a program that has run for a while is started again at once'] = f
     $serve->signal();
     same(0, $serve->end());
 };
+$cases['serve: programs are tables of spindle.toml'] = function () {
+    $mail = program('mail', 'note("$argv[1] " . getmypid()); while (true) usleep(10_000);');
+    $clean = program('clean', 'note("cleaned");');
+    app('fine.php', FINE);
+    $head = "app = '../fine.php'\nlisten = '127.0.0.1:0'\nadmin = 'unix:../admin.sock'\n";
+    $file = configured("$head [process.mail]\ncommand = '$mail \"of a queue\"'\ncount = 2\n[every.clean]\ncommand = '$clean'\ntime = '1s'\n[process.true]\ncommand = 'sleep 600'\n");
+    $serve = new Serving('--config', $file);
+    until(fn() => count(noted('mail')) === 2 && noted('clean'));
+    same([['mail', 1, null], ['mail', 2, null], ['true', 1, null], ['clean', 1, 1]], array_map(fn($program) => [$program['name'], $program['number'], $program['every_seconds']], status()['programs']));
+    same(true, in_array('of a queue ' . status()['programs'][1]['pid'], noted('mail'), true));
+    // They are what --run and --every say, and replaced by those; and fixed as those are.
+    file_put_contents(WORK . "/$file", str_replace('count = 2', 'count = 3', file_get_contents(WORK . "/$file")));
+    $serve->signal(SIGHUP);
+    until(fn() => str_contains($serve->errors(), "spindle: another value of 'run' needs a restart: the old PHP goes on\n"));
+    $serve->signal();
+    same(0, $serve->end());
+    $serve = new Serving('--config', $file, '--run', 'other=sleep 600');
+    until(fn() => array_column(status()['programs'], 'name') === ['other', 'clean']);
+    $serve->signal();
+    same(0, $serve->end());
+    foreach ([
+        ["[proces.mail]\ncommand = 'true'", "unknown key 'proces' in conf/spindle.toml, line 4: did you mean 'process'?"],
+        ["[process.mail]\ncomand = 'true'", "unknown key 'comand' in conf/spindle.toml, line 5: did you mean 'command'?"],
+        ["[process.mail]\ncount = 2", 'process.mail in conf/spindle.toml, line 4 has no command'],
+        ["[process.mail]\ncommand = 'true'\ncount = 0", '--run mail*0: COUNT is a number, from 1 to 1024'],
+        ["[process.mail]\ncommand = ''", '--run mail: there is no COMMAND'],
+        ["[process.'a=b']\ncommand = 'true'", 'process.a=b in conf/spindle.toml, line 4 is no name'],
+        ["process = 'true'", 'process in conf/spindle.toml, line 4 takes tables: [process.NAME]'],
+        ["process.mail = 'true'", 'process.mail in conf/spindle.toml, line 4 is no table'],
+        ["[every.clean]\ncommand = 'true'", 'every.clean in conf/spindle.toml, line 4 has no time, as 30s, 5m or 1h'],
+        ["[every.clean]\ncommand = 'true'\ntime = '5m rm'", 'every.clean in conf/spindle.toml, line 4 has no time, as 30s, 5m or 1h'],
+        ["[every.clean]\ncommand = 'true'\ntime = 5", '--every clean: TIME is as in 30s, 5m or 1h, up to a year'],
+        ["[every.clean]\ncommand = 'true'\ncount = 5", "unknown key 'count' in conf/spindle.toml, line 6: 'spindle serve --help' lists them"],
+    ] as [$text, $message]) {
+        same("spindle: $message (status 1)", shell('env -C ' . WORK . ' ' . dirname(EXTENSION) . '/spindle serve --config ' . configured("$head$text\n")));
+    }
+};
 $cases['serve: several processes of a program, with names, signals, numbers and their own output'] = function () {
     $command = program('mail', 'fwrite(STDOUT, "from mail\n"); fwrite(STDERR, "to stderr\n"); note((string) getmypid()); while (true) usleep(10_000);');
     $admin = ['--admin', 'unix:' . WORK . '/admin.sock'];

@@ -13,6 +13,9 @@ use toml::de::{DeTable, DeValue};
 /// The size of a file. A larger one is no such file, and would keep the command from its workers while it is read at a reload.
 const MOST_BYTES: u64 = 256 << 10;
 
+/// The table of programs that `run` is a list of. That of `every` has its name.
+const PROCESS: &str = "process";
+
 type Key<'i> = Spanned<Cow<'i, str>>;
 
 /// Reads the options in a file, or `None` if there is no such file. `shown` is its name in messages, relative to which are the paths in it.
@@ -75,8 +78,14 @@ impl Source<'_> {
     /// Appends what a key says.
     fn option(&self, key: &Key<'_>, value: &Spanned<DeValue<'_>>, given: &mut Vec<Given>) -> Result<(), String> {
         let keys = || SPECS.iter().filter(|spec| !spec.key.is_empty());
+        if let ("every" | PROCESS, DeValue::Table(table)) = (&**key.get_ref(), value.get_ref()) {
+            return self.programs(key, table, given);
+        }
         let spec = keys().find(|spec| spec.key == key.get_ref());
-        let spec = spec.ok_or_else(|| self.unknown(key, keys().map(|spec| spec.key)))?;
+        let spec = spec.ok_or_else(|| match &**key.get_ref() {
+            PROCESS => format!("process in {} takes tables: [process.NAME]", self.place(key.span().start)),
+            _ => self.unknown(key, keys().map(|spec| spec.key).chain([PROCESS])),
+        })?;
         let from = format!("{} in {}", spec.key, self.place(key.span().start));
         let mut add = |first, from| given.push(Given { spec, first, second: OsString::new(), from });
         match (spec.form, value.get_ref()) {
@@ -114,6 +123,36 @@ impl Source<'_> {
             let text = listed(value.get_ref()).ok_or_else(takes)?;
             let second = self.placed(spec, &text, &from)?;
             given.push(Given { spec, first: name.to_string().into(), second, from });
+        }
+        Ok(())
+    }
+
+    /// Appends the programs of `[process.NAME]` and `[every.NAME]`, as `--run` and `--every` take them.
+    fn programs(&self, kind: &Key<'_>, table: &DeTable<'_>, given: &mut Vec<Given>) -> Result<(), String> {
+        let (option, more) = if kind.get_ref() == PROCESS { ("run", "count") } else { ("every", "time") };
+        for (name, value) in in_order(table) {
+            let from = format!("{}.{} in {}", kind.get_ref(), name.get_ref(), self.place(name.span().start));
+            if name.get_ref().contains(['=', '*', '\0']) {
+                return Err(format!("{from} is no name"));
+            }
+            let table = value.get_ref().as_table().ok_or_else(|| format!("{from} is no table"))?;
+            if let Some((other, _)) =
+                in_order(table).into_iter().find(|(key, _)| !["command", more].contains(&&**key.get_ref()))
+            {
+                return Err(self.unknown(other, ["command", more].into_iter()));
+            }
+            let text = |key: &str| table.get(key).map(|value| scalar(value.get_ref()).unwrap_or_default());
+            let command = text("command").ok_or_else(|| format!("{from} has no command"))?;
+            let value = match (option, text(more)) {
+                ("run", None) => format!("{}={command}", name.get_ref()),
+                ("run", Some(count)) => format!("{}*{count}={command}", name.get_ref()),
+                (_, Some(time)) if !time.contains(char::is_whitespace) => {
+                    format!("{}={time} {command}", name.get_ref())
+                }
+                _ => return Err(format!("{from} has no time, as 30s, 5m or 1h")),
+            };
+            let spec = SPECS.iter().find(|spec| spec.key == option).ok_or("there is no such option")?;
+            given.push(Given { spec, first: self.placed(spec, &value, &from)?, second: OsString::new(), from });
         }
         Ok(())
     }

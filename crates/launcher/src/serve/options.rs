@@ -242,6 +242,8 @@ pub fn help() -> String {
         let help = if spec.key == "ini" { "a table of settings, as -d" } else { spec.help };
         entry(&mut text, &key, help);
     }
+    entry(&mut text, "[process.NAME]", "a table with a command, and count = N, for --run 'NAME*N=COMMAND'");
+    entry(&mut text, "[every.NAME]", "a table with a command, and time = \"5m\", for --every 'NAME=5m COMMAND'");
     text
 }
 
