@@ -103,6 +103,24 @@ $cases['serve: the metrics are those of Prometheus, and count what has ended'] =
     $serve->signal();
     same(0, $serve->end());
 };
+$cases['serve: Prometheus scrapes the command'] = function () {
+    [$port, $own] = [free_port(), free_port()];
+    $serve = new Serving('--workers', '2', '--log', 'off', '--admin', "127.0.0.1:$port", app('observed.php', OBSERVED));
+    foreach (range(1, 10) as $i) $serve->get('/');
+    file_put_contents(WORK . '/prometheus.yml', "scrape_configs: [{job_name: app, scrape_interval: 1s, static_configs: [{targets: ['127.0.0.1:$port']}]}]\n");
+    $command = ['prometheus', '--config.file', WORK . '/prometheus.yml', '--storage.tsdb.path', WORK . '/tsdb', '--web.listen-address', "127.0.0.1:$own"];
+    $prometheus = proc_open($command, [['file', '/dev/null', 'r'], ['file', WORK . '/prometheus.log', 'w'], ['redirect', 1]], $pipes, WORK);
+    try {
+        $query = fn(string $text) => json_decode(shell("curl -s --max-time 30 'http://127.0.0.1:$own/api/v1/query' --data-urlencode " . escapeshellarg("query=$text")), true)['data']['result'][0]['value'][1] ?? null;
+        until(fn() => proc_get_status($prometheus)['running'] ? $query('sum(spindle_responses_total{job="app",class="2xx"})') === '10' : throw new \Exception(file_get_contents(WORK . '/prometheus.log')));
+        same(['1', '2', '10'], array_map($query, ['up{job="app"}', 'spindle_workers{stage="serving"}', 'spindle_request_duration_seconds_bucket{le="+Inf"}']));
+    } finally {
+        proc_terminate($prometheus);
+        proc_close($prometheus);
+    }
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: the dashboard asks for metrics that there are'] = function () {
     $serve = new Serving('--log', 'off', '--admin', 'unix:' . WORK . '/admin.sock', app('observed.php', OBSERVED));
     $text = file_get_contents(dirname(HERE, 2) . '/packaging/grafana/spindle.json');
