@@ -165,3 +165,38 @@ $cases['serve: sockets that systemd passes outlive the service'] = function () {
         same(1, preg_match("~^spindle: Cannot listen at $address: $expected\n$~D", file_get_contents(WORK . '/wrong')));
     }
 };
+$cases['serve: a check looks at the sockets that it was started with, and takes no connection of them'] = function () {
+    app('fine.php', 'return fn() => "";');
+    $socket = stream_socket_server('tcp://127.0.0.1:0');
+    $name = stream_socket_get_name($socket, false);
+    $connected = stream_socket_client("tcp://$name");
+    fwrite($connected, "GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+    $check = function (string $variables, array $passes, string ...$arguments): string {
+        $command = ['bash', '-c', ($variables === '' ? '' : "export $variables && ") . 'exec "$@"', 'bash', dirname(EXTENSION) . '/spindle', 'serve', '--check', '--php', PHP_BINARY, '--extension', EXTENSION, ...$arguments, ...['fine.php']];
+        $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1], ...$passes], $pipes, WORK);
+        $said = stream_get_contents($pipes[1]);
+        return trim($said) . ' ' . proc_close($process);
+    };
+    $passed = 'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=web';
+    $right = 'fine.php is right: it boots, and can be served at';
+    foreach (['systemd:', 'systemd:web', 'fd:3'] as $address) {
+        same("$right $address 0", $check($passed, [$socket], '--listen', $address));
+    }
+    same("$right fd:3, systemd:web 0", $check($passed, [$socket], '--listen', 'fd:3', '--listen', 'systemd:web'));
+    $none = 'it is not a socket that listens for streams';
+    foreach ([
+        ['systemd:', '', [], 'systemd has passed no socket: a socket unit does'], ['systemd:', 'LISTEN_PID=1 LISTEN_FDS=1', [$socket], 'systemd has passed no socket: a socket unit does'],
+        ['systemd:other', $passed, [$socket], 'systemd has passed no socket with this name, but: web'], ['systemd:', $passed, [$connected], "descriptor 3: $none"],
+        ['fd:3', '', [$connected], $none], ['fd:9', '', [], 'Bad file descriptor'],
+    ] as [$address, $variables, $passes, $why]) {
+        same("spindle: Cannot listen at $address: $why 1", $check($variables, $passes, '--listen', $address));
+    }
+    same(1, preg_match('~fd:x~', $check('', [], '--listen', 'fd:x')));
+    // Beside a server that runs they are those that it has.
+    $serve = new Serving('--listen', 'fd:3', '--admin', 'unix:' . WORK . '/admin.sock', 'fine.php', passes: [$socket]);
+    same("$right systemd:web, fd:3 0", $check('', [], '--listen', 'systemd:web', '--listen', 'fd:3', '--admin', 'unix:' . WORK . '/admin.sock'));
+    // The one who has connected before all of this is answered by the first that serves.
+    same(true, str_starts_with((string) fgets($connected), 'HTTP/1.1 200'));
+    $serve->signal();
+    same(0, $serve->end());
+};
