@@ -33,6 +33,7 @@ mod topics;
 mod upload;
 mod websocket;
 mod worker;
+mod workers;
 mod writer;
 
 use spindle_php::{Part, sapi, slices};
@@ -55,6 +56,7 @@ function_table! {
 }
 
 fn register() {
+    workers::register();
     errors::register();
     server::register();
     tls::register();

@@ -24,6 +24,7 @@ mod systemd;
 mod user;
 mod values;
 mod worker;
+mod zygote;
 
 use crate::console::{self, Status};
 use crate::doctor::php::Php;
@@ -105,6 +106,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     let module = command::module(request, &php)?;
     let terms = |settings: Rc<Settings>| {
         let (limits, grace) = (settings.request.limits, settings.request.grace);
+        let forks = settings.request.workers.is_some_and(|workers| workers > 1);
         let env = settings.request.env.clone();
         let (folder, user, php) = (&folder, user.as_ref(), (&php, module.as_deref()));
         let command = move |sockets: &Sockets| {
@@ -117,7 +119,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
             }
             Ok(command)
         };
-        Terms { command: Box::new(command), env, limits, grace }
+        Terms { command: Box::new(command), env, limits, grace, forks }
     };
     if request.is_check {
         return check::run(request, &terms(Rc::clone(&settings)));

@@ -15,7 +15,10 @@ pub use crate::isolation::sapi::{
 };
 use crate::observe::slices;
 use crate::runtime::{gate, report, scheduler};
-use spindle_zend::{Frame, Object, Str, engine};
+use spindle_php_sys as sys;
+use spindle_zend::{Frame, Object, PhpStatic, Str, engine};
+use std::cell::Cell;
+use std::ffi::{CString, c_int};
 
 /// Prepares the process for such requests. To be called in the coroutine of the script, when there is no such request.
 ///
@@ -72,4 +75,34 @@ pub fn fatal_error_was_asked_for() -> bool {
 /// Returns `true` if the running coroutine can wait here.
 pub fn can_wait() -> bool {
     scheduler::existing().is_some_and(scheduler::Runtime::can_switch)
+}
+
+/// What is called before the first request.
+static BEGINS: PhpStatic<Cell<Option<fn() -> Vec<CString>>>> = PhpStatic::new(Cell::new(None));
+
+/// Has a function called before the first request of this process starts. All modules have started then, and opcache has, too, but
+/// nothing is there of the request. The script gets the arguments that it returns, besides its own. To be called when the module
+/// starts, on the command line.
+pub fn before_first_request(begins: fn() -> Vec<CString>) {
+    BEGINS.set(Some(begins));
+    // SAFETY: that of the SAPI, which only this thread uses. It is the first that is called for a request. The command line has none.
+    unsafe { sys::sapi_module.activate = Some(activate) };
+}
+
+unsafe extern "C" fn activate() -> c_int {
+    // SAFETY: of the request that starts, and on PHP's thread.
+    let request = unsafe { &mut *(&raw mut sys::sapi_globals.request_info) };
+    // opcache runs what it preloads in a request without arguments, before all modules have started.
+    if !request.argv.is_null()
+        && let Some(begins) = BEGINS.take()
+    {
+        let added = begins();
+        let count = usize::try_from(request.argc).unwrap_or(0);
+        // SAFETY: as many as the command line has set before.
+        let own = unsafe { std::slice::from_raw_parts(request.argv, count) };
+        let all: Vec<_> = own.iter().copied().chain(added.into_iter().map(CString::into_raw)).collect();
+        request.argc = c_int::try_from(all.len()).unwrap_or(c_int::MAX);
+        request.argv = all.leak().as_mut_ptr();
+    }
+    sys::SUCCESS
 }

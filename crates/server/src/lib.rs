@@ -52,6 +52,7 @@ mod uplink;
 mod waiting;
 mod waker;
 mod ws;
+pub mod zygote;
 
 pub use board::Board;
 pub use dispatch::{Event, Handler};

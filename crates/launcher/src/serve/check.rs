@@ -143,7 +143,7 @@ fn watch(worker: &mut Worker, signals: &Signals) -> Option<ExitStatus> {
         }
         hear(worker);
         while let Some((pid, status)) = process::reap() {
-            if pid == worker.pid {
+            if worker.pid() == Some(pid) {
                 hear(worker); // its last words
                 return Some(status);
             }

@@ -10,6 +10,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// All instances and all workers run the same compiled code. To opcache the run of a worker is one request, which does not end: so files
+/// are checked whenever they are included, and no worker is killed because it keeps another one from emptying opcache's memory.
+const OPCACHE: [&str; 3] = ["opcache.enable_cli=1", "opcache.revalidate_freq=0", "opcache.force_restart_timeout=0"];
+
 const CODE: &str = include_str!("../serve.php");
 
 /// Returns the module that has to be loaded, if PHP's configuration loads none.
@@ -59,8 +63,10 @@ pub fn command(
     for setting in ["log_errors=1", "error_log="] {
         command.arg("-d").arg(setting);
     }
-    if request.mode == "application" {
-        command.arg("-d").arg("opcache.enable_cli=1"); // all instances run the same compiled code
+    if request.mode == "application" || request.workers.is_some_and(|workers| workers > 1) {
+        for setting in OPCACHE {
+            command.arg("-d").arg(setting);
+        }
     }
     for (name, value) in &request.ini {
         command.arg("-d").arg(joined(name, value));

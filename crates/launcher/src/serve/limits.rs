@@ -83,7 +83,7 @@ pub fn jitter() -> u64 {
 
 /// Returns how many bytes of memory a worker has for itself: what it shares with others, such as opcache, is not its own.
 pub fn memory(worker: &Worker) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{}/statm", worker.pid.as_raw_pid())).ok()?;
+    let text = fs::read_to_string(format!("/proc/{}/statm", worker.pid()?.as_raw_pid())).ok()?;
     let mut pages = text.split(' ').skip(1).map(|number| number.parse::<u64>().ok());
     let (resident, shared) = (pages.next()??, pages.next()??);
     Some(resident.saturating_sub(shared) * u64::try_from(rustix::param::page_size()).ok()?)

@@ -8,6 +8,7 @@
 mod asked;
 mod due;
 mod ends;
+mod forks;
 mod heard;
 mod reload;
 mod worn;
@@ -24,6 +25,7 @@ use super::signals::Signals;
 use super::sockets::Sockets;
 use super::systemd::Manager;
 use super::worker::{Stage, Worker};
+use super::zygote::Zygote;
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -80,6 +82,8 @@ pub struct Terms<'a> {
     pub env: Vec<(OsString, OsString)>,
     pub limits: Limits,
     pub grace: Duration,
+    /// One PHP forks the workers. Else each is a PHP that is started for it.
+    pub forks: bool,
 }
 
 /// What is kept alive, and how.
@@ -110,6 +114,8 @@ pub struct Master<'a> {
     /// Until the command is told to stop.
     sockets: Option<Sockets>,
     workers: Vec<Worker>,
+    /// What forks them, for each generation.
+    zygotes: Vec<Zygote>,
     board: Board,
     admin: Admin,
     /// Workers are asked for their requests.
@@ -171,6 +177,7 @@ pub fn run<'a>(
         manager: Manager::none(),
         sockets: Some(sockets),
         workers: Vec::new(),
+        zygotes: Vec::new(),
         admin,
         asking: None,
         beside,
@@ -222,6 +229,7 @@ impl Master<'_> {
             }
             self.accompany();
             if self.workers.is_empty()
+                && self.zygotes.is_empty()
                 && !self.beside.are_running()
                 && let Some(status) = self.stopping
             {
@@ -231,11 +239,13 @@ impl Master<'_> {
             for signal in self.signals.take() {
                 self.signalled(signal);
             }
+            self.listen_to_zygotes();
             for place in 0..self.workers.len() {
                 self.listen(place);
             }
             self.relayed.turn(&mut self.workers, &self.lines);
             self.reap();
+            self.end_zygotes();
             self.look();
             self.press();
             self.answer();
@@ -279,24 +289,16 @@ impl Master<'_> {
     }
 
     fn start(&mut self) -> Result<(), String> {
-        let Some(sockets) = &self.sockets else { return Ok(()) };
         let generation = self.target();
         let is_free = |number: &usize| self.of_generation(generation).all(|worker| worker.number != *number);
         let number = (1..=self.plan.workers).find(is_free).unwrap_or(self.plan.workers);
-        let terms = self.next_terms.as_ref().unwrap_or(&self.terms);
-        let (mut command, grace) = ((terms.command)(sockets)?, terms.grace);
-        command.arg(format!("worker={number}"));
+        let mut arguments = vec![format!("worker={number}").into()];
         if let Some(state) = &self.state {
             let mut argument = OsString::from("state=");
             argument.push(state.path());
-            command.arg(argument);
+            arguments.push(argument);
         }
-        if self.has_terminal {
-            command.stdin(Stdio::null()); // only the group of this process may read from it
-        }
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut worker = Worker::start(command, number, generation, grace, &sockets.open, &mut self.board)
-            .map_err(|error| format!("{program}: {}", console::reason(&error)))?;
+        let mut worker = self.begin_worker(number, generation, &arguments)?;
         // While it is developed, a debugger may hold it; and how long the first one takes is not known.
         if self.has_served && !self.plan.is_dev {
             worker.due = Some(worker.began + LONGEST_START.max(self.slowest * TIMES_AS_SLOW));
@@ -306,6 +308,16 @@ impl Master<'_> {
         self.history.starts += 1;
         self.workers.push(worker);
         Ok(())
+    }
+
+    /// PHP, as it serves.
+    fn command(&self) -> Result<Command, String> {
+        let Some(sockets) = &self.sockets else { return Err("it is stopping".to_owned()) };
+        let mut command = (self.next_terms.as_ref().unwrap_or(&self.terms).command)(sockets)?;
+        if self.has_terminal {
+            command.stdin(Stdio::null()); // only the group of this process may read from it
+        }
+        Ok(command)
     }
 
     /// Tells some to finish their requests, to accept no more, and that another one has their place.
@@ -338,6 +350,7 @@ impl Master<'_> {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
+        let next = next.chain(self.zygotes.iter().filter_map(Zygote::due));
         let next = next.chain(self.look_at).chain(self.admin.due()).chain(self.asking.as_ref().map(Asking::due));
         let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due()).min();
         let timeout =
@@ -346,6 +359,7 @@ impl Master<'_> {
         let mut ready = vec![readable(self.signals.wakes.as_fd())];
         ready.extend(self.workers.iter().filter(|worker| !worker.is_silent).map(|worker| readable(worker.control())));
         let links = self.workers.iter().filter_map(|worker| worker.topics.wants());
+        let links = links.chain(self.zygotes.iter().filter_map(Zygote::wants));
         ready.extend(links.map(|(socket, wants)| PollFd::from_borrowed_fd(socket, wants)));
         self.admin.watch(&mut ready);
         self.manager.watch(&mut ready);

@@ -161,7 +161,7 @@ impl Relayed {
         }
         self.lost += 1;
         if !was_lossy {
-            let (number, pid) = (worker.number, worker.pid.as_raw_pid());
+            let (number, pid) = (worker.number, worker.raw_pid());
             lines.say(&format!(
                 "spindle: worker {number}, process {pid}, does not take messages of topics: it loses them until it does"
             ));

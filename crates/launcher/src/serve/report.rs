@@ -4,6 +4,7 @@ use super::board::Numbers;
 use super::board::tallies::{BOUNDS, CLASSES, DURATION_CLASSES};
 use super::limits;
 use super::worker::{Stage, Worker};
+use rustix::process::Pid;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,7 +31,8 @@ impl History {
 #[derive(Serialize)]
 pub struct Told {
     worker: usize,
-    pid: i32,
+    /// `None`: it was not yet forked.
+    pid: Option<i32>,
     generation: u32,
     stage: &'static str,
     seconds: f64,
@@ -43,7 +45,7 @@ impl Told {
     pub fn of(worker: &Worker, numbers: Numbers) -> Told {
         Told {
             worker: worker.number,
-            pid: worker.pid.as_raw_pid(),
+            pid: worker.pid().map(Pid::as_raw_pid),
             generation: worker.generation,
             stage: name(worker.stage),
             seconds: worker.began.elapsed().as_secs_f64(),
@@ -151,8 +153,8 @@ pub fn metrics(workers: &[Told], history: &History, lost: u64) -> String {
         &histogram(&total),
     );
     let each = |value: &dyn Fn(&Told) -> f64| -> Vec<(String, f64)> {
-        let labels = |told: &Told| format!("{{worker=\"{}\",pid=\"{}\"}}", told.worker, told.pid);
-        workers.iter().map(|told| (labels(told), value(told))).collect()
+        let labels = |told: &Told| Some(format!("{{worker=\"{}\",pid=\"{}\"}}", told.worker, told.pid?));
+        workers.iter().filter_map(|told| Some((labels(told)?, value(told)))).collect()
     };
     metric("connections", "gauge", "Open connections.", &each(&|told| told.numbers.connections as f64));
     metric("requests_running", "gauge", "Requests that are being handled.", &each(&|told| told.numbers.running as f64));

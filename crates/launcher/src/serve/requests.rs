@@ -33,7 +33,7 @@ impl Asking {
         let some = workers.iter_mut().filter(|worker| worker.stage != Stage::Starting && !worker.is_silent);
         let asked = some.map(|worker| {
             worker.ask_for_requests();
-            let (worker, pid) = (worker.number, worker.pid.as_raw_pid());
+            let (worker, pid) = (worker.number, worker.raw_pid());
             Asked { worker, pid, requests: Vec::new(), more: 0, has_answered: false }
         });
         Asking { until: now + PATIENCE, asked: asked.collect() }

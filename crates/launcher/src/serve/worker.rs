@@ -8,7 +8,9 @@ use super::board::Board;
 use super::limits;
 use super::process;
 use super::relay::Link;
+use super::zygote::Zygote;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -36,6 +38,24 @@ pub enum Stage {
     Leaving,
 }
 
+/// The process of a worker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Process {
+    Runs(Pid),
+    /// A PHP was asked to fork it, with this number.
+    Awaited {
+        zygote: Pid,
+        number: u64,
+    },
+}
+
+impl Process {
+    /// Whether this PHP has not yet forked it.
+    pub fn is_awaited_of(self, from: Pid) -> bool {
+        matches!(self, Process::Awaited { zygote, .. } if zygote == from)
+    }
+}
+
 pub struct Worker {
     /// Its place, from 1: the one that takes over from it has the same.
     pub number: usize,
@@ -43,7 +63,7 @@ pub struct Worker {
     pub generation: u32,
     /// That on the board.
     pub place: Option<usize>,
-    pub pid: Pid,
+    pub process: Process,
     pub stage: Stage,
     pub began: Instant,
     /// How long its requests may take when it is told to finish.
@@ -92,25 +112,44 @@ impl Worker {
         sockets: &[OwnedFd],
         board: &mut Board,
     ) -> std::io::Result<Worker> {
-        let (control, its) = UnixStream::pair()?;
-        control.set_nonblocking(true)?;
-        command.arg(format!("control={}", its.as_raw_fd()));
-        let (topics, its_topics) = Link::pair()?;
-        command.arg(format!("topics={}", its_topics.as_raw_fd()));
-        let place = board.take();
-        if let Some(place) = place {
-            command.arg(format!("board={},{place}", board.file().as_raw_fd()));
-        }
-        // The signals of a terminal come to the command only.
-        let mut inherits = vec![its.as_fd(), its_topics.as_fd(), board.file()];
+        let (ends, its) = Ends::new(board)?;
+        command.arg(format!("control={}", its.control.as_raw_fd()));
+        command.arg(format!("topics={}", its.topics.as_raw_fd()));
+        command.args(ends.board(board));
+        let mut inherits = vec![its.control.as_fd(), its.topics.as_fd(), board.file()];
         inherits.extend(sockets.iter().map(OwnedFd::as_fd));
+        // The signals of a terminal come to the command only.
         let spawned = process::spawn(command.process_group(0), &inherits);
-        let pid = spawned.inspect_err(|_| place.into_iter().for_each(|place| board.free(place)))?;
-        Ok(Worker {
+        let pid = spawned.inspect_err(|_| ends.free(board))?;
+        Ok(Worker::new(Process::Runs(pid), number, generation, grace, ends))
+    }
+
+    /// Asks a PHP to fork one, with arguments for what it runs.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    pub fn fork(
+        zygote: &mut Zygote,
+        number: usize,
+        grace: Duration,
+        arguments: &[OsString],
+        board: &mut Board,
+    ) -> std::io::Result<Worker> {
+        let (ends, its) = Ends::new(board)?;
+        let arguments: Vec<_> = arguments.iter().cloned().chain(ends.board(board).map(OsString::from)).collect();
+        let asked = zygote.ask(&arguments, [its.control.as_fd(), its.topics.as_fd()]);
+        let asked = asked.inspect_err(|_| ends.free(board))?;
+        let process = Process::Awaited { zygote: zygote.pid, number: asked };
+        Ok(Worker::new(process, number, zygote.generation, grace, ends))
+    }
+
+    fn new(process: Process, number: usize, generation: u32, grace: Duration, ends: Ends) -> Worker {
+        let Ends { control, topics, place } = ends;
+        Worker {
             number,
             generation,
             place,
-            pid,
+            process,
             stage: Stage::Starting,
             began: Instant::now(),
             grace,
@@ -129,7 +168,30 @@ impl Worker {
             topics,
             control,
             said: Vec::new(),
-        })
+        }
+    }
+
+    /// Returns its process, unless that was not yet forked.
+    pub fn pid(&self) -> Option<Pid> {
+        match self.process {
+            Process::Runs(pid) => Some(pid),
+            Process::Awaited { .. } => None,
+        }
+    }
+
+    /// The number of its process; 0 before there is one.
+    pub fn raw_pid(&self) -> i32 {
+        self.pid().map_or(0, Pid::as_raw_pid)
+    }
+
+    /// It was forked, and hears now what it was told before.
+    pub fn is_there(&mut self, pid: Pid) {
+        self.process = Process::Runs(pid);
+        if self.is_pressed {
+            self.press();
+        } else if self.is_told {
+            self.signal(Signal::TERM);
+        }
     }
 
     /// Can be read when it says something.
@@ -138,7 +200,9 @@ impl Worker {
     }
 
     pub fn signal(&self, signal: Signal) {
-        let _ = kill_process(self.pid, signal); // it is still there, as it was not waited for
+        if let Some(pid) = self.pid() {
+            let _ = kill_process(pid, signal); // it is still there, as it was not waited for
+        }
     }
 
     /// Makes it finish its requests.
@@ -213,5 +277,37 @@ impl Worker {
         }
         let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE);
         lines.map(|line| line.trim_ascii().to_vec()).collect()
+    }
+}
+
+/// This process's ends of what it has in common with a worker.
+struct Ends {
+    control: UnixStream,
+    topics: Link,
+    place: Option<usize>,
+}
+
+/// The worker's ends.
+struct Its {
+    control: UnixStream,
+    topics: UnixStream,
+}
+
+impl Ends {
+    fn new(board: &mut Board) -> std::io::Result<(Ends, Its)> {
+        let (control, its_control) = UnixStream::pair()?;
+        control.set_nonblocking(true)?;
+        let (topics, its_topics) = Link::pair()?;
+        let ends = Ends { control, topics, place: board.take() };
+        Ok((ends, Its { control: its_control, topics: its_topics }))
+    }
+
+    /// The argument that tells it its place on the board.
+    fn board(&self, board: &Board) -> Option<String> {
+        self.place.map(|place| format!("board={},{place}", board.file().as_raw_fd()))
+    }
+
+    fn free(&self, board: &mut Board) {
+        self.place.into_iter().for_each(|place| board.free(place));
     }
 }

@@ -30,12 +30,16 @@ impl Master<'_> {
                 let text = format!(
                     "spindle: {} processes finish their requests: the oldest, {}, cancels those that it still has",
                     leaving.len(),
-                    worker.pid.as_raw_pid()
+                    worker.raw_pid()
                 );
                 self.lines.say(&text);
             }
         }
-        for worker in self.workers.iter_mut().filter(|worker| worker.due.is_some_and(|due| due <= now)) {
+        for place in 0..self.workers.len() {
+            let worker = &mut self.workers[place];
+            if worker.due.is_none_or(|due| due > now) {
+                continue;
+            }
             if worker.stage == Stage::Starting && !worker.is_told && !worker.is_pressed {
                 let seconds = (now - worker.began).as_secs();
                 self.lines.say(&format!("spindle: PHP is not ready after {seconds} seconds: it is ended"));
@@ -44,6 +48,7 @@ impl Master<'_> {
                 self.lines.say("spindle: PHP does not end: it is killed");
                 worker.signal(Signal::KILL);
                 worker.due = None;
+                self.end_zygote_of(place);
             } else {
                 worker.press();
                 worker.is_pressed = true;

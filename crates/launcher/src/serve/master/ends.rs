@@ -12,22 +12,34 @@ impl Master<'_> {
     /// Checks which processes have ended.
     pub(super) fn reap(&mut self) {
         while let Some((pid, status)) = process::reap() {
-            if let Some(place) = self.workers.iter().position(|worker| worker.pid == pid) {
+            let is_its = |worker: &Worker| worker.pid() == Some(pid);
+            if !self.workers.iter().any(is_its) {
+                self.listen_to_zygotes(); // it may have been forked since
+            }
+            if let Some(place) = self.workers.iter().position(is_its) {
                 self.listen(place); // to its last words
-                let worker = self.workers.remove(place);
-                self.asking.as_mut().into_iter().for_each(|asking| asking.gone(worker.pid.as_raw_pid()));
-                if let Some(place) = worker.place {
-                    self.history.gone.add(&self.board.read(place));
-                    self.board.free(place);
-                }
+                let worker = self.remove(place);
                 self.ended(&worker, status);
+            } else if let Some(zygote) = self.zygotes.iter_mut().find(|zygote| zygote.pid == pid) {
+                zygote.ended(status, Instant::now());
             } else {
                 self.beside.ended(pid, status);
             }
         }
     }
 
-    fn ended(&mut self, worker: &Worker, status: ExitStatus) {
+    /// Takes away one that is no more.
+    pub(super) fn remove(&mut self, place: usize) -> Worker {
+        let worker = self.workers.remove(place);
+        self.asking.as_mut().into_iter().for_each(|asking| asking.gone(worker.raw_pid()));
+        if let Some(place) = worker.place {
+            self.history.gone.add(&self.board.read(place));
+            self.board.free(place);
+        }
+        worker
+    }
+
+    pub(super) fn ended(&mut self, worker: &Worker, status: ExitStatus) {
         let how = process::how(status);
         // One that finishes its requests, and that nothing here has ended.
         let finishes = worker.stage == Stage::Leaving || self.stopping.is_some() && worker.stage == Stage::Serving;
@@ -80,7 +92,7 @@ impl Master<'_> {
     }
 
     /// Returns `true` if there is no reason to try again, after one has ended before it could serve.
-    fn is_hopeless(&self, worker: &Worker) -> bool {
+    pub(super) fn is_hopeless(&self, worker: &Worker) -> bool {
         self.plan.is_dev || !self.has_served && (worker.is_refused || self.failures + 1 >= self.plan.attempts)
     }
 }

@@ -48,12 +48,12 @@ impl Master<'_> {
             (b"runs", _) => worker.asked = None,
             (b"failed", _) => worker.has_failed = true,
             (line, _) if line.starts_with(b"request ") => {
-                let pid = worker.pid.as_raw_pid();
+                let pid = worker.raw_pid();
                 self.asking.as_mut().into_iter().for_each(|asking| asking.tell(pid, &line[8..]));
             }
             (line, _) if line.starts_with(b"requests ") => {
                 worker.owes_requests = false;
-                let pid = worker.pid.as_raw_pid();
+                let pid = worker.raw_pid();
                 self.asking.as_mut().into_iter().for_each(|asking| asking.end(pid, &line[9..]));
             }
             (b"refused", Stage::Starting) => worker.is_refused = true,

@@ -64,8 +64,8 @@ impl Master<'_> {
         let serving = self.workers.iter().filter(|worker| worker.stage == Stage::Serving).count();
         let worn = self.workers.iter().position(|worker| worker.is_worn && worker.stage == Stage::Serving);
         if let Some(place) = worn.filter(|_| self.next.is_none() && serving > self.plan.workers) {
-            let pid = self.workers[place].pid;
-            self.finish(|worker| worker.pid == pid, now);
+            let process = self.workers[place].process;
+            self.finish(|worker| worker.process == process, now);
         }
     }
 }
