@@ -18,9 +18,9 @@ $begin = <<<'PHP'
 $ways = [
     'echo, in two parts' => 'lines(function ($line) { echo $line, "\n"; });',
     'print and printf' => 'lines(function ($line) { print $line; printf("%s", "\n"); });',
-    'echo and fwrite' => 'lines(function ($line) { ord($line) % 2 ? print("$line\n") : fwrite(STDOUT, "$line\n"); });',
+    'echo and fwrite' => 'lines(function ($line) { ord($line[0]) % 2 ? print("$line\n") : fwrite(STDOUT, "$line\n"); });',
     'a stream for each' => 'lines(function ($line) { static $own = []; $own[$line[0]] ??= fopen("php://stdout", "w"); fwrite($own[$line[0]], "$line\n"); });',
-    'standard error on it' => 'lines(function ($line) { fwrite(ord($line) % 2 ? STDERR : STDOUT, "$line\n"); });',
+    'standard error on it' => 'lines(function ($line) { fwrite(ord($line[0]) % 2 ? STDERR : STDOUT, "$line\n"); });',
     'not blocking' => 'stream_set_blocking(STDOUT, false); lines(function ($line) { echo $line, "\n"; });',
 ];
 foreach ($ways as $way => $code) {

@@ -231,6 +231,7 @@ final class Async\Http\Server
     public function stop(?float $grace = null): void
     public function address(): string
     public function stats(): array
+    public function requests(): array
 class Async\Http\ServerException extends Async\AsyncException implements Stringable, Throwable
 class Async\Http\ServerStopped extends Async\CancellationException implements Stringable, Throwable
 final class Async\Http\Subscription implements IteratorAggregate, Traversable

@@ -66,20 +66,20 @@ $gate->send('');
 T\until(fn () => $worker->requests() === []);
 $worker->stop();
 $server->stop();
---EXPECT--
+--EXPECTF--
 array(0) {
 }
 GET /waits?a=1 127.0.0.1 running
   # suspended, spawned at server.inc:15, suspended at obs-5-requests.php:10, waits in Channel::recv()
     # obs-5-requests.php(10): Async\Channel->recv()
     # obs-5-requests.php(23): waits()
-    # [internal function]: {closure}()
+    # [internal function]: {closure%S}()
     # server.inc(15): Async\Http\Server::run()
 GET /stream 127.0.0.1 responding
   # suspended, spawned at server.inc:15, suspended at obs-5-requests.php:21, waits in Channel::recv()
     # obs-5-requests.php(21): Async\Channel->recv()
-    # Async\Http(3): {closure}()
-    # [internal function]: {closure}()
+    # Async\Http(3): {closure%S}()
+    # [internal function]: {closure%S}()
     # server.inc(15): Async\Http\Server::run()
 GET /queued 127.0.0.1 queued, no coroutine
 0 begun 1 2
@@ -87,7 +87,7 @@ GET /socket 127.0.0.1 websocket
   # suspended, spawned at server.inc:15, suspended at obs-5-requests.php:10, waits in Channel::recv()
     # obs-5-requests.php(10): Async\Channel->recv()
     # obs-5-requests.php(15): waits()
-    # [internal function]: {closure}()
+    # [internal function]: {closure%S}()
     # server.inc(15): Async\Http\Server::run()
 --- one that goes on after its response
 answered
