@@ -77,21 +77,25 @@ pub fn can_wait() -> bool {
     scheduler::existing().is_some_and(scheduler::Runtime::can_switch)
 }
 
+/// Returns further arguments for the script.
+type Begins = fn() -> Vec<CString>;
+
 /// What is called before the first request.
-static BEGINS: PhpStatic<Cell<Option<fn() -> Vec<CString>>>> = PhpStatic::new(Cell::new(None));
+static BEGINS: PhpStatic<Cell<Option<Begins>>> = PhpStatic::new(Cell::new(None));
 
 /// Has a function called before the first request of this process starts. All modules have started then, and opcache has, too, but
 /// nothing is there of the request. The script gets the arguments that it returns, besides its own. To be called when the module
 /// starts, on the command line.
-pub fn before_first_request(begins: fn() -> Vec<CString>) {
+pub fn before_first_request(begins: Begins) {
     BEGINS.set(Some(begins));
     // SAFETY: that of the SAPI, which only this thread uses. It is the first that is called for a request. The command line has none.
     unsafe { sys::sapi_module.activate = Some(activate) };
 }
 
 unsafe extern "C" fn activate() -> c_int {
+    let globals = &raw mut sys::sapi_globals;
     // SAFETY: of the request that starts, and on PHP's thread.
-    let request = unsafe { &mut *(&raw mut sys::sapi_globals.request_info) };
+    let request = unsafe { &mut (*globals).request_info };
     // opcache runs what it preloads in a request without arguments, before all modules have started.
     if !request.argv.is_null()
         && let Some(begins) = BEGINS.take()
