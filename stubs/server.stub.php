@@ -46,6 +46,23 @@ namespace Async\Http {
         public function files(string $prefix, string $directory, array $options = []): Server {}
 
         /**
+         * Has scripts run by a FastCGI server, such as php-fpm: requests for URLs that begin with $prefix are passed on to $address, with
+         * the script in $directory that they name. May be called several times: the prefix that was added first is looked at first. Files
+         * that files() sends go before, and requests for other URLs are handled as ever.
+         *
+         * $address: "host:port" or "unix:/path".
+         *
+         * $options: front_controller (true: what is no file is for index.php), connections (64: how many requests it has at the same
+         * time), keep_connections (0: how many connections are kept for further requests), document_root (the directory as the FastCGI
+         * server sees it).
+         *
+         * @param array{front_controller?: bool, connections?: int, keep_connections?: int, document_root?: string} $options
+         * @throws ServerException if there is no such directory, or no such host
+         * @throws \ValueError if it is no address, or there is no such option, or it has another type
+         */
+        public function fastcgi(string $prefix, string $address, string $directory, array $options = []): Server {}
+
+        /**
          * Sets what handles requests.
          *
          * @param callable(Request): (Response|\Psr\Http\Message\ResponseInterface|string|iterable<string>|\Closure(Writer): void|resource|null) $handler

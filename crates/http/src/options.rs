@@ -4,7 +4,9 @@ use crate::errors::value_error;
 use crate::topics;
 use http::HeaderValue;
 use ipnet::IpNet;
-use spindle_server::{Board, FileOptions, LogFormat, Proxies, Settings, Uplink, is_code, set_close_on_exec};
+use spindle_server::{
+    Board, FileOptions, LogFormat, Proxies, Settings, SiteOptions, Uplink, is_code, set_close_on_exec,
+};
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -121,6 +123,31 @@ pub fn files(options: &Array) -> Result<FileOptions, Thrown> {
         }
     }
     Ok(files)
+}
+
+/// Returns how scripts are run by a FastCGI server, for an array of options.
+///
+/// # Errors
+/// There is no such option, or it has another type.
+pub fn fastcgi(options: &Array) -> Result<SiteOptions, Thrown> {
+    let mut site = SiteOptions::default();
+    let mut position = 0;
+    while let Some((key, value)) = options.next_from(&mut position) {
+        let name = key.as_str().map_or(String::new(), Str::to_text);
+        match name.as_str() {
+            "document_root" => {
+                let path =
+                    value.as_str().map(Str::as_bytes).filter(|path| path.starts_with(b"/") && !path.contains(&0));
+                let wrong = || value_error(&format!("The option \"{name}\" must be an absolute path"));
+                site.document_root = Some(path.ok_or_else(wrong)?.to_vec());
+            }
+            "front_controller" => site.front_controller = flag(&name, value)?,
+            "connections" => site.connections = size(&name, value, 1)?,
+            "keep_connections" => site.keep = size(&name, value, 0)?,
+            _ => return Err(value_error(&format!("There is no option \"{name}\""))),
+        }
+    }
+    Ok(site)
 }
 
 fn flag(name: &str, value: &Value) -> Result<bool, Thrown> {

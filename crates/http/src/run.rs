@@ -1,6 +1,7 @@
 //! The loop of `Server::run()`, and the coroutine of a request.
 
 use crate::application::Place;
+use crate::error_log::{self, Subject};
 use crate::errors::{self, server_error};
 use crate::handling::Handling;
 use crate::state::{Inner, Server};
@@ -23,7 +24,7 @@ const RUN: &CStr = c"Async\\Http\\Server::run";
 /// The coroutine was cancelled, or something is missing. All connections are closed then.
 pub fn run(server: &Owned<Instance<Server>>) -> Result<(), Thrown> {
     let inner = Rc::clone(server.inner()?);
-    if server.handler.is_empty() && !server.application.is_set() {
+    if server.handler.is_empty() && !server.application.is_set() && !inner.core.has_sites() {
         return Err(server_error("There is no handler: call handle() before"));
     }
     if inner.addresses.borrow().is_empty() {
@@ -99,7 +100,14 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
         while let Some(event) = inner.core.next_event() {
             match event {
                 Event::Begin(exchange) if server.application.is_set() => server.application.add(exchange),
+                Event::Begin(exchange) if server.handler.is_empty() => {
+                    reply::refuse(&exchange, StatusCode::NOT_FOUND); // it is for no site
+                    exchange.finish_handler();
+                }
                 Event::Begin(exchange) => begin(server, inner, exchange, None)?,
+                Event::Error(exchange, line) => {
+                    error_log::warn(&Subject::of(&exchange, 0), &String::from_utf8_lossy(&line));
+                }
                 Event::Log(entry) => log::add(server, inner, *entry)?,
             }
         }

@@ -6,8 +6,8 @@ use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
 use crate::{options, run};
 use spindle_php::coroutine;
-use spindle_server::{Address, Listener, Root, Settings};
-use spindle_zend::{Array, Call, Owned, PhpResult, Str, Type, Value, exception, function_table};
+use spindle_server::{Address, Listener, Root, Settings, Site};
+use spindle_zend::{Array, Call, Owned, PhpResult, Str, Thrown, Type, Value, exception, function_table};
 
 const STATIC: Type = Type::class(c"Async\\Http\\Server");
 
@@ -16,6 +16,7 @@ function_table! {
         c"__construct"(options: Type::ARRAY => c"[]") -> Type::NONE => construct;
         c"listen"(address: Type::STRING, tls: Type::class(c"Async\\Http\\Tls").or_null() => c"null", proxyProtocol: Type::BOOL => c"false", reusePort: Type::BOOL => c"false") -> STATIC => listen;
         c"files"(prefix: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => files;
+        c"fastcgi"(prefix: Type::STRING, address: Type::STRING, directory: Type::STRING, options: Type::ARRAY => c"[]") -> STATIC => fastcgi;
         c"handle"(handler: Type::CALLABLE) -> STATIC => |call| set_handler(call, false);
         c"worker"(handler: Type::CALLABLE, onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => |call| set_handler(call, true);
         c"application"(boot: Type::CALLABLE, instances: Type::INT => c"16", eager: Type::BOOL => c"false", onFatalError: Type::CALLABLE.or_null() => c"null") -> STATIC => application;
@@ -94,12 +95,42 @@ fn listen(call: Call) -> PhpResult {
     Ok(this.object().into())
 }
 
+/// Returns the begin of a path, which is the first argument.
+fn prefix(call: &Call, method: &str) -> Result<String, Thrown> {
+    let prefix = call.passed().str(1)?.to_text();
+    if !prefix.starts_with('/') || prefix.contains("//") {
+        return Err(value_error(&format!(
+            "Server::{method}(): Argument #1 ($prefix) must be the begin of a path, as \"/assets\""
+        )));
+    }
+    Ok(prefix)
+}
+
+fn fastcgi(call: Call) -> PhpResult {
+    let arguments = call.passed();
+    let prefix = prefix(&call, "fastcgi")?;
+    let text = arguments.str(2)?.to_text();
+    let directory = tls::path(arguments.str(3)?)?;
+    let options = arguments.value(4).map(|_| arguments.array(4)).transpose()?.map(options::fastcgi).transpose()?;
+    let this = call.this_of(&SERVER);
+    let inner = this.inner()?;
+    let address = Address::parse(&text).filter(|address| matches!(address, Address::Tcp(_) | Address::Unix(_)));
+    let Some(address) = address else {
+        return Err(value_error(&format!(
+            "\"{text}\" is no address of a FastCGI server: \"host:port\" or \"unix:/path\""
+        )));
+    };
+    let fails =
+        |error| server_error(&format!("The scripts in {} cannot be run by {text}: {error}", directory.display()));
+    let peer = address.peer().map_err(fails)?;
+    let site = Site::open(&prefix, (peer, &text), &directory, options.unwrap_or_default()).map_err(fails)?;
+    inner.core.add_site(site);
+    Ok(this.object().into())
+}
+
 fn files(call: Call) -> PhpResult {
     let arguments = call.passed();
-    let prefix = arguments.str(1)?.to_text();
-    if !prefix.starts_with('/') || prefix.contains("//") {
-        return Err(value_error("Server::files(): Argument #1 ($prefix) must be the begin of a path, as \"/assets\""));
-    }
+    let prefix = prefix(&call, "files")?;
     let directory = tls::path(arguments.str(2)?)?;
     let options = arguments.value(3).map(|_| arguments.array(3)).transpose()?.map(options::files).transpose()?;
     let this = call.this_of(&SERVER);

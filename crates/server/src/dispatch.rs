@@ -2,6 +2,7 @@
 
 use crate::connections::Connections;
 use crate::exchange::{Exchange, Reason};
+use crate::fastcgi::site::Site;
 use crate::log::Entry;
 use crate::response::{Body, Head};
 use crate::shared::Shared;
@@ -33,6 +34,8 @@ pub enum Event {
     Begin(Rc<Exchange>),
     /// A request is finished; only after [`Server::log_requests`](crate::Server::log_requests).
     Log(Box<Entry>),
+    /// A line for the error log that belongs to a request: what a script has printed for it, or why a script could not be run.
+    Error(Rc<Exchange>, Vec<u8>),
 }
 
 /// An event for the owner, or a message to a handler.
@@ -84,6 +87,8 @@ impl Pace {
 pub struct Dispatcher {
     pub shared: Rc<Shared>,
     pub connections: Connections,
+    /// The folders whose scripts a FastCGI server runs.
+    pub sites: RefCell<Vec<Rc<Site>>>,
     notices: RefCell<VecDeque<Notice>>,
     /// Requests that wait for a handler.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
@@ -91,6 +96,8 @@ pub struct Dispatcher {
     /// The exchanges whose handlers run, and how many of them have a WebSocket.
     running: RefCell<Slab<Rc<Exchange>>>,
     pub websockets: Cell<usize>,
+    /// How many of them are answered by FastCGI servers.
+    pub passed_on: Cell<usize>,
     /// When one of them may be slow that was not told so.
     pub next_slow: Cell<u64>,
     /// When the time of one may have passed that goes on although its client has left.
@@ -104,11 +111,13 @@ impl Dispatcher {
         Rc::new(Dispatcher {
             connections: Connections::new(&shared),
             shared,
+            sites: RefCell::default(),
             notices: RefCell::default(),
             queue: RefCell::default(),
             pace: Pace::default(),
             running: RefCell::default(),
             websockets: Cell::new(0),
+            passed_on: Cell::new(0),
             next_slow: Cell::new(NEVER),
             next_left: Cell::new(NEVER),
             is_in_turn: Cell::new(false),
@@ -175,6 +184,11 @@ impl Dispatcher {
         if self.is_logged.get() {
             self.push(Event::Log(Box::new(entry())));
         }
+    }
+
+    /// Adds an event for a line of the error log.
+    pub fn log_error(&self, exchange: &Rc<Exchange>, line: Vec<u8>) {
+        self.push(Event::Error(Rc::clone(exchange), line));
     }
 
     /// Wakes the owner if there is work, or if a drain is complete.
@@ -244,7 +258,7 @@ impl Dispatcher {
 
     /// Starts a handler for a request, or queues the request.
     pub fn dispatch(&self, exchange: &Rc<Exchange>) {
-        if self.has_capacity() {
+        if self.has_capacity(exchange) {
             self.start(exchange);
         } else if self.would_time_out() {
             self.shared.refused.set(self.shared.refused.get() + 1);
@@ -260,7 +274,10 @@ impl Dispatcher {
     fn start(&self, exchange: &Rc<Exchange>) {
         exchange.start(self.running.borrow_mut().insert(Rc::clone(exchange)));
         self.next_slow.set(self.next_slow.get().min(exchange.slow_at()));
-        self.push(Event::Begin(Rc::clone(exchange)));
+        match exchange.take_own() {
+            Some(begin) => begin(exchange),
+            None => self.push(Event::Begin(Rc::clone(exchange))),
+        }
     }
 
     /// Answers a request for a file.
@@ -276,17 +293,24 @@ impl Dispatcher {
         self.start_queued();
     }
 
-    /// Returns `true` if another handler may begin. Those with a WebSocket do not count: they are limited by their connections.
-    fn has_capacity(&self) -> bool {
+    /// Returns `true` if a request may begin. Those with a WebSocket do not count: they are limited by their connections. Another limit
+    /// of the owner's is not for what FastCGI servers answer.
+    fn has_capacity(&self, exchange: &Exchange) -> bool {
         let running = self.running.borrow().len();
-        running < self.shared.most_handlers.get()
+        (exchange.is_own() || running.saturating_sub(self.passed_on.get()) < self.shared.most_handlers.get())
             && running.saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
     }
 
     /// Starts queued requests while there is capacity.
     pub fn start_queued(&self) {
-        while self.has_capacity() {
-            let next = self.queue.borrow_mut().pop_front();
+        loop {
+            let next = {
+                let mut queue = self.queue.borrow_mut();
+                // Where there are sites, the first one may wait for what another one does not need.
+                let most = if self.sites.borrow().is_empty() { 1 } else { queue.len() };
+                let place = queue.iter().take(most).position(|exchange| self.has_capacity(exchange));
+                place.and_then(|place| queue.remove(place))
+            };
             let Some(next) = next else { return };
             if next.is_queued() {
                 self.pace.record(self.shared.event_loop.now.get());
@@ -316,6 +340,7 @@ impl Dispatcher {
         self.connections.clear();
         self.queue.take();
         self.running.take();
+        self.sites.borrow().iter().for_each(|site| site.backend.close());
         self.notices.borrow_mut().retain(|notice| matches!(notice, Notice::Event(Event::Log(_))));
     }
 }

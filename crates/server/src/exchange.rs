@@ -80,6 +80,9 @@ enum State {
     Over,
 }
 
+/// Begins what answers a request in place of a handler.
+pub type Begin = Box<dyn FnOnce(&Rc<Exchange>)>;
+
 /// A request, its response, and how far both are.
 pub struct Exchange {
     dispatcher: Rc<Dispatcher>,
@@ -143,6 +146,8 @@ pub struct Exchange {
 
     websocket: OnceCell<Rc<WebSocket>>,
     handler: OnceCell<Weak<dyn Handler>>,
+    /// What begins in place of a handler of the owner.
+    own: RefCell<Option<Begin>>,
 }
 
 impl Exchange {
@@ -194,6 +199,7 @@ impl Exchange {
             writes_since: Cell::new(0),
             websocket: OnceCell::new(),
             handler: OnceCell::new(),
+            own: RefCell::new(None),
         })
     }
 
@@ -299,6 +305,26 @@ impl Exchange {
         self.is_handled.set(true);
         self.since.set(self.shared().event_loop.now.get());
         self.connection.schedule_timeout(self.shared().settings.request_timeout);
+    }
+
+    /// The time of its handler begins now.
+    pub(crate) fn restart_clock(&self) {
+        self.since.set(self.shared().event_loop.driver.now());
+    }
+
+    /// A task of the server's own answers it, and no handler of the owner. It is begun by this.
+    pub(crate) fn set_own(&self, begin: Begin) {
+        self.own.replace(Some(begin));
+    }
+
+    /// Returns `true` if it waits for such a task.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.borrow().is_some()
+    }
+
+    /// Takes what begins such a task, if it is for one.
+    pub(crate) fn take_own(&self) -> Option<Begin> {
+        self.own.take()
     }
 
     pub(crate) fn is_queued(&self) -> bool {

@@ -3,7 +3,7 @@
 //! A file that the kernel has in memory is opened and read in place; for any other, a thread of the event loop does it, so that a
 //! slow disk delays no other request. What is not a file goes to the handler.
 
-mod beneath;
+pub mod beneath;
 mod conditions;
 mod name;
 pub mod sending;
@@ -272,7 +272,7 @@ fn failed(errno: Errno) -> Found {
 }
 
 /// Returns a short answer, after which the connection is used further.
-fn plain(status: StatusCode) -> (Head, Body) {
+pub fn plain(status: StatusCode) -> (Head, Body) {
     let (mut head, body) = refusal(status);
     head.headers.remove(header::CONNECTION);
     (head, body)
@@ -280,7 +280,7 @@ fn plain(status: StatusCode) -> (Head, Body) {
 
 /// Redirects to the URL of a folder, from which its pages' relative links are right. The location is relative too: a proxy may have
 /// removed what the path had begun with.
-fn to_folder(path: &str, query: Option<&str>) -> (Head, Body) {
+pub fn to_folder(path: &str, query: Option<&str>) -> (Head, Body) {
     let last = path.rsplit('/').next().unwrap_or_default();
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let (mut head, body) = plain(StatusCode::MOVED_PERMANENTLY);

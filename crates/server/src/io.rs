@@ -296,6 +296,14 @@ pub fn is_readable(fd: BorrowedFd<'_>) -> io::Result<()> {
     poll_once(fd, libc::POLLIN)
 }
 
+/// Checks that something can be written.
+///
+/// # Errors
+/// `WouldBlock`: not yet.
+pub fn is_writable(fd: BorrowedFd<'_>) -> io::Result<()> {
+    poll_once(fd, libc::POLLOUT)
+}
+
 fn poll_once(fd: BorrowedFd<'_>, events: libc::c_short) -> io::Result<()> {
     let mut one = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
     // SAFETY: one entry, which lives through the call.

@@ -3,6 +3,7 @@
 use crate::conn::{Connection, Local};
 use crate::dispatch::Dispatcher;
 use crate::event_loop::{Direction, Side};
+use crate::fastcgi::backend::Peer;
 use crate::io::{self, Socket};
 use crate::task::Task;
 use crate::timer::Time;
@@ -51,6 +52,20 @@ impl Address {
         let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
         let is_host = !host.is_empty() && (is_bracketed || !host.contains(':'));
         (is_host && is_port).then(|| Address::Tcp(text.to_owned()))
+    }
+}
+
+impl Address {
+    /// Returns where a server is that has this address.
+    ///
+    /// # Errors
+    /// There is no such host, or it is the number of a descriptor.
+    pub fn peer(&self) -> std::io::Result<Peer> {
+        match self {
+            Address::Unix(path) => Ok(Peer::Unix(path.clone())),
+            Address::Tcp(text) => Ok(Peer::Tcp(text.to_socket_addrs()?.next().ok_or(ErrorKind::AddrNotAvailable)?)),
+            Address::Descriptor(_) | Address::Taken(_) => Err(ErrorKind::InvalidInput.into()),
+        }
     }
 }
 

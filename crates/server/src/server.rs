@@ -5,6 +5,7 @@ use crate::conn::Connection;
 use crate::dispatch::{Dispatcher, Event, Handler};
 use crate::event_loop::{Driver, Key};
 use crate::exchange::Reason;
+use crate::fastcgi::site::Site;
 use crate::files::Root;
 use crate::listen::{Accepting, Listener};
 use crate::settings::Settings;
@@ -93,6 +94,17 @@ impl Server {
     /// searched first.
     pub fn add_files(&self, root: Root) {
         self.0.shared.roots.borrow_mut().push(Arc::new(root));
+    }
+
+    /// Has a FastCGI server answer the requests for a site from now on, unless a file is sent. Of several sites, the one that was added
+    /// first is asked first.
+    pub fn add_site(&self, site: Site) {
+        self.0.sites.borrow_mut().push(Rc::new(site));
+    }
+
+    /// Returns `true` if it has sites.
+    pub fn has_sites(&self) -> bool {
+        !self.0.sites.borrow().is_empty()
     }
 
     /// Sends files of this folder alone.

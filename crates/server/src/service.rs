@@ -7,6 +7,10 @@ use crate::dispatch::Dispatcher;
 use crate::encoding::words;
 use crate::event_loop::Job;
 use crate::exchange::{Exchange, has_surrounding_space};
+use crate::fastcgi;
+use crate::fastcgi::call::{Asked, Call};
+use crate::fastcgi::script::Found;
+use crate::fastcgi::site::Site;
 use crate::files::{self, Lookup, Place};
 use crate::identity;
 use crate::log::Entry;
@@ -108,10 +112,10 @@ impl Service {
         let head = exchange.head();
         let roots = shared.roots.borrow();
         if roots.is_empty() || !matches!(head.method, Method::GET | Method::HEAD) || ws::is_asked(head) {
-            return self.dispatcher.dispatch(exchange);
+            return hand_over(&self.dispatcher, exchange);
         }
         match files::look_up(&roots, head) {
-            Lookup::None => self.dispatcher.dispatch(exchange),
+            Lookup::None => hand_over(&self.dispatcher, exchange),
             Lookup::Response(head, body) => self.dispatcher.answer_with_file(exchange, head, body),
             Lookup::Blocked(places) => self.look_up_blocking(exchange, places),
         }
@@ -132,7 +136,7 @@ impl Service {
                     let (head, body) = place.response(exchange.head(), found);
                     dispatcher.answer_with_file(&exchange, head, body);
                 }
-                Some(None) => dispatcher.dispatch(&exchange),
+                Some(None) => hand_over(&dispatcher, &exchange),
                 None => exchange.refuse(StatusCode::SERVICE_UNAVAILABLE),
             }
         });
@@ -167,6 +171,47 @@ impl Service {
         let length = http_body::Body::size_hint(request.body()).lower();
         (length > self.dispatcher.shared.settings.max_body_size).then_some(StatusCode::PAYLOAD_TOO_LARGE)
     }
+}
+
+/// Hands a request for which there is no file to its site, if there is one, or else to a handler.
+fn hand_over(dispatcher: &Rc<Dispatcher>, exchange: &Rc<Exchange>) {
+    let path = exchange.head().uri.path();
+    let sites = dispatcher.sites.borrow();
+    let Some((site, rest)) = sites.iter().find_map(|site| Some((site, site.rest(path)?))) else {
+        return dispatcher.dispatch(exchange);
+    };
+    match site.find_cached(rest) {
+        Some(found) => run(dispatcher, exchange, site, found),
+        None => {
+            let (dispatcher, exchange, site) = (Rc::clone(dispatcher), Rc::clone(exchange), Rc::clone(site));
+            let event_loop = Rc::clone(&dispatcher.shared.event_loop);
+            event_loop.exec.clone().spawn(async move {
+                let rest = site.rest(exchange.head().uri.path()).unwrap_or_default();
+                let found = site.find(&event_loop, rest).await;
+                if exchange.is_queued() {
+                    run(&dispatcher, &exchange, &site, found);
+                }
+            });
+        }
+    }
+}
+
+/// Has a script run, or says why there is none.
+fn run(dispatcher: &Rc<Dispatcher>, exchange: &Rc<Exchange>, site: &Rc<Site>, found: Found) {
+    let uri = &exchange.head().uri;
+    let (head, body) = match found {
+        Found::Script(script) => {
+            let (asked, to) = (Asked { site: Rc::clone(site), script }, Rc::clone(dispatcher));
+            exchange.set_own(Box::new(move |exchange| {
+                let call = Call::begin(&to, exchange, asked);
+                to.shared.event_loop.exec.spawn(fastcgi::serve(call));
+            }));
+            return dispatcher.dispatch(exchange);
+        }
+        Found::Folder => files::to_folder(uri.path(), uri.query()),
+        Found::Refused(status) => files::plain(status),
+    };
+    exchange.respond(head, body);
 }
 
 /// Returns the number of header lines. With HTTP/2 each cookie may have its own line; these count as one.

@@ -223,6 +223,7 @@ final class Async\Http\Server
     public function __construct(array $options = [])
     public function listen(string $address, ?Async\Http\Tls $tls = null, bool $proxyProtocol = false, bool $reusePort = false): Async\Http\Server
     public function files(string $prefix, string $directory, array $options = []): Async\Http\Server
+    public function fastcgi(string $prefix, string $address, string $directory, array $options = []): Async\Http\Server
     public function handle(callable $handler): Async\Http\Server
     public function worker(callable $handler, ?callable $onFatalError = null): Async\Http\Server
     public function application(callable $boot, int $instances = 16, bool $eager = false, ?callable $onFatalError = null): Async\Http\Server

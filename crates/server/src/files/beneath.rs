@@ -10,6 +10,9 @@ use std::sync::Arc;
 const OPEN: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::LARGEFILE);
 
+/// How something is opened that is only looked at, which need not be readable.
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
 /// How a folder is opened, which need not be readable.
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -46,10 +49,22 @@ impl Folder {
     /// # Errors
     /// See [`open_beneath`](Folder::open_beneath).
     pub fn open_cached(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        self.cached(path, OPEN)
+    }
+
+    /// The same, to be looked at.
+    ///
+    /// # Errors
+    /// See [`open_beneath`](Folder::open_beneath).
+    pub fn look_cached(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        self.cached(path, LOOK)
+    }
+
+    fn cached(&self, path: &[u8], how: OFlags) -> Result<OwnedFd, Errno> {
         if !self.has_openat2 {
             return Err(Errno::AGAIN);
         }
-        match openat2(&*self.fd, path, OPEN, Mode::empty(), BENEATH | ResolveFlags::CACHED) {
+        match openat2(&*self.fd, path, how, Mode::empty(), BENEATH | ResolveFlags::CACHED) {
             Err(Errno::INVAL) => Err(Errno::AGAIN), // before Linux 5.12
             opened => opened,
         }
@@ -61,11 +76,23 @@ impl Folder {
     /// # Errors
     /// There is no such file, or it is not below the folder.
     pub fn open_beneath(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        self.beneath(path, OPEN)
+    }
+
+    /// The same, to be looked at.
+    ///
+    /// # Errors
+    /// See [`open_beneath`](Folder::open_beneath).
+    pub fn look_beneath(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        self.beneath(path, LOOK)
+    }
+
+    fn beneath(&self, path: &[u8], how: OFlags) -> Result<OwnedFd, Errno> {
         if !self.has_openat2 {
-            return self.walk(path);
+            return self.walk(path, how);
         }
         for _ in 0..TRIES {
-            match openat2(&*self.fd, path, OPEN, Mode::empty(), BENEATH) {
+            match openat2(&*self.fd, path, how, Mode::empty(), BENEATH) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 opened => return opened,
             }
@@ -74,7 +101,7 @@ impl Folder {
     }
 
     /// Opens one component after the other, and follows no link. No component is `..`.
-    fn walk(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+    fn walk(&self, path: &[u8], last: OFlags) -> Result<OwnedFd, Errno> {
         let mut at = None::<OwnedFd>;
         let mut components = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = components.next() {
@@ -83,7 +110,7 @@ impl Folder {
             }
             let folder = at.as_ref().map_or(self.fd.as_fd(), AsFd::as_fd);
             let is_last = components.peek().is_none();
-            let how = if is_last { OPEN } else { FOLDER };
+            let how = if is_last { last } else { FOLDER };
             at = Some(openat(folder, name, how | OFlags::NOFOLLOW, Mode::empty())?);
         }
         at.ok_or(Errno::INVAL)

@@ -39,7 +39,7 @@ fn version(stat: &Stat) -> Version {
 
 impl File {
     /// Returns a part of a file that has this size and time.
-    pub(super) fn new(fd: OwnedFd, part: Range<u64>, stat: &Stat) -> File {
+    pub(crate) fn new(fd: OwnedFd, part: Range<u64>, stat: &Stat) -> File {
         File { fd: Arc::new(fd), part, version: version(stat) }
     }
 

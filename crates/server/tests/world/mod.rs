@@ -235,6 +235,7 @@ impl World {
                     Event::Begin(exchange)
                 }
                 spindle_server::Event::Log(entry) => Event::Log(entry),
+                spindle_server::Event::Error(..) => unreachable!("there are no sites"),
             });
             let mut told = self.told.borrow_mut();
             told.extend(event);
