@@ -237,6 +237,10 @@ function main(array $arguments): never
             $server->files($prefix, $folder);
             $prefix === '/' && $_SERVER['DOCUMENT_ROOT'] === '' && $_SERVER['DOCUMENT_ROOT'] = (string) \realpath($folder);
         }
+        if ($one['mode'] === 'classic') {
+            $server->files('/', $app);
+            $server->fastcgi('/', $one['fastcgi'], $app, ['connections' => (int) $one['children']]);
+        }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {
             $server->listen($address, $tls, isset($one['proxied']));
@@ -283,7 +287,7 @@ function main(array $arguments): never
         remember($app, ...$files);
     } else {
         $isDev && remember($app);
-        $broken = load($server, $app, $one['mode'], (int) $one['instances'], $isDev, $many['argument']);
+        $broken = $one['mode'] === 'classic' ? null : load($server, $app, $one['mode'], (int) $one['instances'], $isDev, $many['argument']);
     }
     if ($broken !== null) {
         $server->handle(static fn (): Response => page($broken));
@@ -336,6 +340,7 @@ function main(array $arguments): never
     @\cli_set_process_title("spindle serve: $app at $url$of");
     $instances = $one['mode'] === 'application' ? ", $one[instances] instance" . ($one['instances'] === '1' ? '' : 's') . ', opcache '
         . (\function_exists('opcache_get_status') && \opcache_get_status(false) ? 'on' : 'off') . ', time slice ' . ((int) \ini_get('async.time_slice_ms') ?: 10) . ' ms' : '';
+    $instances .= $one['mode'] === 'classic' ? ", $one[children] process" . ($one['children'] === '1' ? '' : 'es') . ' of php-fpm' : '';
     $instances .= $one['workers'] === '1' ? '' : ", $one[workers] workers";
     State::$announce = static function () use ($app, $url, $one, $instances, $isDev): void {
         $one['worker'] === '1' && say(\strtr("Serving $app at $url ($one[mode] mode$instances" . ($isDev ? ', restarts when a file changes' : '') . '); Ctrl+C stops it', ["\n" => '\n']));

@@ -9,6 +9,7 @@ mod board;
 mod check;
 mod command;
 mod config;
+mod fpm;
 mod limits;
 mod lines;
 mod master;
@@ -30,9 +31,10 @@ use crate::console::{self, Status};
 use crate::doctor::php::Php;
 use admin::Admin;
 use beside::Beside;
+use fpm::Fpm;
 use lexopt::Parser;
 use master::{Plan, Terms};
-use settings::{Arguments, HINT, Settings};
+use settings::{Arguments, CLASSIC, HINT, Settings};
 use sockets::Sockets;
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -48,6 +50,8 @@ Serves HTTP with the PHP file APP, which returns what handles a request:
 
     <?php
     return fn (Async\\Http\\Request $request) => 'Hello';
+
+If APP is a directory, php-fpm runs the scripts in it, and other files are sent.
 
 Requests are logged on standard output. SIGTERM and Ctrl+C stop it when the
 requests that have come are answered, and a second one at once. SIGHUP starts
@@ -91,7 +95,11 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     let request = &settings.request;
     let app = resolved(&folder, &request.app)?;
     let shown = request.app.to_string_lossy();
-    if !app.is_file() {
+    let is_classic = request.mode == CLASSIC;
+    if is_classic && !app.is_dir() {
+        return Err(format!("{shown} is not a directory"));
+    }
+    if !is_classic && !app.is_file() {
         return Err(format!("{shown} is not a file"));
     }
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
@@ -103,23 +111,30 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
             .map_err(|error| format!("/proc/self/fd: {}", console::reason(&error)))?;
     }
     let php = Php::find(&request.php)?;
-    let module = command::module(request, &php)?;
+    let (version, module) = command::module(request, &php)?;
+    let mut fpm = None;
+    if is_classic {
+        let program = fpm::find(request.fpm.as_deref(), version, &folder)?;
+        fpm = Some(Fpm::new(program, &folder, user.as_ref(), command::of_fpm(request))?);
+    }
+    let passes_to = fpm.as_ref().map(Fpm::address);
     let terms = |settings: Rc<Settings>| {
         let (limits, grace) = (settings.request.limits, settings.request.grace);
         let forks = settings.request.workers.is_some_and(|workers| workers > 1);
         let env = settings.request.env.clone();
         let (folder, user, php) = (&folder, user.as_ref(), (&php, module.as_deref()));
+        let (fpm, passes_to) = (command::of_fpm(&settings.request), passes_to.as_deref());
         let command = move |sockets: &Sockets| {
             // Resolved whenever a worker starts: a deployment may switch a symbolic link to another release.
             let app = resolved(folder, &settings.request.app)?;
-            let mut command = command::command(&settings.request, php, user, &app, sockets);
+            let mut command = command::command(&settings.request, php, user, &app, passes_to, sockets);
             command.current_dir(folder);
             for name in systemd::VARIABLES {
                 command.env_remove(name);
             }
             Ok(command)
         };
-        Terms { command: Box::new(command), env, limits, grace, forks }
+        Terms { command: Box::new(command), env, limits, grace, forks, fpm }
     };
     if request.is_check {
         return check::run(request, &terms(Rc::clone(&settings)));
@@ -150,7 +165,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     if let Some(user) = &user {
         sockets.give(user)?;
     }
-    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside)
+    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside, fpm)
 }
 
 /// Returns the file that a name in a folder leads to now.

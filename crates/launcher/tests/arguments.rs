@@ -136,13 +136,16 @@ fn what_cannot_be_served_is_named_in_one_line() {
     let folder = Folder::new("serve_usage");
     folder.write("app.php", "<?php return fn () => '';");
     let usage = [
-        (vec![], "no APP given, a PHP file"),
-        (vec![""], "no APP given, a PHP file"),
+        (vec![], "no APP given, a PHP file or a directory"),
+        (vec![""], "no APP given, a PHP file or a directory"),
         (vec!["app.php", "--nope"], "invalid option '--nope'"),
         (vec!["app.php", "-p", "8080"], "invalid option '-p'"),
         (vec!["app.php", "--listen"], "missing argument for option '--listen'"),
-        (vec!["app.php", "--mode", "cgi"], "--mode takes handler, worker or application, not 'cgi'"),
+        (vec!["app.php", "--mode", "cgi"], "--mode takes handler, worker, application or classic, not 'cgi'"),
         (vec!["app.php", "--instances", "2"], "--instances is for --mode application"),
+        (vec!["app.php", "--children", "2"], "--children and --fpm are for --mode classic"),
+        (vec![".", "--mode", "worker", "--fpm", "php-fpm"], "--children and --fpm are for --mode classic"),
+        (vec![".", "more"], "--mode classic takes no ARGUMENT"),
         (
             vec!["app.php", "--mode", "application", "--instances", "0"],
             "--instances takes a number, from 1 to 4096, not '0'",
@@ -157,7 +160,8 @@ fn what_cannot_be_served_is_named_in_one_line() {
     let others = [
         (vec!["none.php"], "none.php: No such file or directory"),
         (vec!["two\nlines.php"], "two\\nlines.php: No such file or directory"),
-        (vec!["."], ". is not a file"),
+        (vec![".", "--mode", "handler"], ". is not a file"),
+        (vec!["app.php", "--mode", "classic"], "app.php is not a directory"),
         (vec!["app.php", "--run", "queue"], "--run takes NAME=COMMAND, or NAME*COUNT=COMMAND"),
         (vec!["app.php", "--run", "a=two\nwords"], "--run a: there is no program 'two'"),
         (

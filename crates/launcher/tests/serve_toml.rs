@@ -34,7 +34,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "max-requests in @ 2 takes a number, from 1 to 18446744073709551615, not '9999999999999999999999999999999999999999'",
         ),
         ("max-memory = 'much'", "max-memory in @ 1 takes bytes, as in 256M, not 'much'"),
-        ("mode = 'cgi'", "mode in @ 1 takes handler, worker or application, not 'cgi'"),
+        ("mode = 'cgi'", "mode in @ 1 takes handler, worker, application or classic, not 'cgi'"),
         ("dev = 'yes'", "dev in @ 1 takes true or false, not a value of type string"),
         ("listen = [\n'127.0.0.1:0',\n[]]", "listen in @ 3 takes a list of texts, not a value of type array"),
         ("listen = 1979-05-27", "listen in @ 1 takes a list of texts, not a value of type datetime"),
@@ -67,8 +67,8 @@ fn what_is_wrong_is_named_with_its_line() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     for (file, arguments, message) in [
-        ("", vec![], "no APP given, a PHP file; see 'spindle serve --help'"),
-        ("app = ''", vec![], "no APP given, a PHP file; see 'spindle serve --help'"),
+        ("", vec![], "no APP given, a PHP file or a directory; see 'spindle serve --help'"),
+        ("app = ''", vec![], "no APP given, a PHP file or a directory; see 'spindle serve --help'"),
         ("app = 'none.php'", vec![], "none.php: No such file or directory"),
         (
             "dev = true\nworkers = 2",
@@ -99,7 +99,7 @@ fn paths_are_relative_to_the_file() {
     assert_outcome(&outcome, 1, "", "spindle: conf/none.php: No such file or directory\n");
     // That in the working directory is not read.
     let outcome = folder.spindle(["serve", "--config", "/dev/null"]);
-    assert_outcome(&outcome, 1, "", "spindle: no APP given, a PHP file; see 'spindle serve --help'\n");
+    assert_outcome(&outcome, 1, "", "spindle: no APP given, a PHP file or a directory; see 'spindle serve --help'\n");
     // The command line names its own in the working directory.
     let outcome = folder.spindle(["serve", "none2.php", "--config", "conf/spindle.toml"]);
     assert_outcome(&outcome, 1, "", "spindle: none2.php: No such file or directory\n");

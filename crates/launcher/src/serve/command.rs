@@ -1,5 +1,6 @@
 //! PHP, as the command line that serves.
 
+use super::fpm;
 use super::process;
 use super::settings::Request;
 use super::sockets::Sockets;
@@ -16,8 +17,8 @@ const OPCACHE: [&str; 3] = ["opcache.enable_cli=1", "opcache.revalidate_freq=0",
 
 const CODE: &str = include_str!("../serve.php");
 
-/// Returns the module that has to be loaded, if PHP's configuration loads none.
-pub fn module(request: &Request, php: &Php) -> Result<Option<PathBuf>, String> {
+/// Returns the version of PHP, and the module that has to be loaded, if PHP's configuration loads none.
+pub fn module(request: &Request, php: &Php) -> Result<(u32, Option<PathBuf>), String> {
     let configured = php.probe(None);
     let facts = configured.facts.as_ref().ok_or_else(|| configured.no_facts())?;
     if facts.sapi != "cli" {
@@ -28,11 +29,11 @@ pub fn module(request: &Request, php: &Php) -> Result<Option<PathBuf>, String> {
         ));
     }
     if facts.spindle.is_some() {
-        return Ok(None);
+        return Ok((facts.version_id, None));
     }
     let candidates = candidates(request.extension.as_deref(), &facts.extension_dir);
     let found = candidates.iter().find(|file| file.is_file()).cloned();
-    found.map(Some).ok_or_else(|| {
+    found.map(|found| (facts.version_id, Some(found))).ok_or_else(|| {
         let tried: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
         format!("no spindle.so: PHP's configuration loads none, and there is no {}", tried.join(" and no "))
     })
@@ -44,6 +45,7 @@ pub fn command(
     (php, module): (&Php, Option<&Path>),
     user: Option<&User>,
     app: &Path,
+    fpm: Option<&OsStr>,
     sockets: &Sockets,
 ) -> Command {
     let mut command = Command::new(&php.file);
@@ -77,6 +79,10 @@ pub fn command(
         command.arg(joined(OsStr::new(name), value));
     };
     pass("app", app.as_os_str());
+    if let Some(address) = fpm {
+        pass("fastcgi", address);
+        pass("children", OsStr::new(&children(request).to_string()));
+    }
     let grace = request.grace.as_secs_f64().to_string();
     // A check is over when the first one is ready, and the others may compute for long.
     let instances = if request.is_check { 1 } else { request.instances.unwrap_or(16) }.to_string();
@@ -112,6 +118,22 @@ pub fn command(
         }
     }
     command
+}
+
+/// Returns how many processes php-fpm has.
+fn children(request: &Request) -> u32 {
+    request.children.unwrap_or(8)
+}
+
+/// Returns the settings of php-fpm.
+pub fn of_fpm(request: &Request) -> fpm::Terms {
+    let shows = if request.is_dev { "1" } else { "0" };
+    let own = ["display_errors", "html_errors"].map(|name| OsString::from(format!("{name}={shows}")));
+    // Without a file of its own, its errors come to the workers, which know the request.
+    let own = own.into_iter().chain(["log_errors=1".into(), "error_log=".into()]);
+    let given = request.ini.iter().map(|(name, value)| joined(name, value));
+    let (env, grace) = (request.env.clone(), request.grace);
+    fpm::Terms { children: children(request), ini: own.chain(given).collect(), env, grace }
 }
 
 /// `NAME=VALUE`

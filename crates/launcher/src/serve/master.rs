@@ -16,6 +16,7 @@ mod worn;
 use super::admin::Admin;
 use super::beside::Beside;
 use super::board::Board;
+use super::fpm::{self, Fpm};
 use super::limits::{Appetite, INTERVAL, Limits};
 use super::lines::Lines;
 use super::relay::Relayed;
@@ -84,6 +85,8 @@ pub struct Terms<'a> {
     pub grace: Duration,
     /// One PHP forks the workers. Else each is a PHP that is started for it.
     pub forks: bool,
+    /// What php-fpm has, in classic mode.
+    pub fpm: fpm::Terms,
 }
 
 /// What is kept alive, and how.
@@ -121,6 +124,7 @@ pub struct Master<'a> {
     /// Workers are asked for their requests.
     asking: Option<Asking>,
     beside: Beside<'a>,
+    fpm: Option<Fpm<'a>>,
     relayed: Relayed,
     began: Instant,
     history: History,
@@ -166,6 +170,7 @@ pub fn run<'a>(
     sockets: Sockets,
     admin: Admin,
     beside: Beside<'a>,
+    fpm: Option<Fpm<'a>>,
 ) -> Result<Status, String> {
     let temporary =
         || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
@@ -181,6 +186,7 @@ pub fn run<'a>(
         admin,
         asking: None,
         beside,
+        fpm,
         relayed: Relayed::default(),
         began: now,
         history: History::default(),
@@ -222,6 +228,9 @@ pub fn run<'a>(
 
 impl Master<'_> {
     fn live(&mut self) -> Result<Status, String> {
+        if let Some(fpm) = &mut self.fpm {
+            fpm.begin(Instant::now())?;
+        }
         loop {
             self.fill()?;
             if let Err(error) = self.manager.turn(Instant::now()) {
@@ -231,6 +240,7 @@ impl Master<'_> {
             if self.workers.is_empty()
                 && self.zygotes.is_empty()
                 && !self.beside.are_running()
+                && !self.fpm.as_ref().is_some_and(Fpm::is_running)
                 && let Some(status) = self.stopping
             {
                 return Ok(status);
@@ -343,6 +353,14 @@ impl Master<'_> {
             self.stopping = Some(Status::Failed);
         }
         self.beside.said().iter().for_each(|line| self.lines.say(line));
+        if let Some(fpm) = &mut self.fpm {
+            // The workers have requests of it until they end.
+            if self.stopping.is_some() && self.workers.is_empty() {
+                fpm.stop(self.at_once.map_or(now + self.terms.grace, |_| now));
+            }
+            fpm.turn(now);
+            fpm.says.drain(..).for_each(|line| self.lines.say(&line));
+        }
     }
 
     /// Waits until something is to be done.
@@ -350,7 +368,7 @@ impl Master<'_> {
         let look = (self.plan.is_dev && self.is_any(Stage::Starting)).then(|| self.looked + LOOK);
         let start = (self.missing() > 0).then_some(self.not_before);
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
-        let next = next.chain(self.zygotes.iter().filter_map(Zygote::due));
+        let next = next.chain(self.zygotes.iter().filter_map(Zygote::due)).chain(self.fpm.as_ref().and_then(Fpm::due));
         let next = next.chain(self.look_at).chain(self.admin.due()).chain(self.asking.as_ref().map(Asking::due));
         let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due()).min();
         let timeout =
@@ -361,6 +379,7 @@ impl Master<'_> {
         let links = self.workers.iter().filter_map(|worker| worker.topics.wants());
         let links = links.chain(self.zygotes.iter().filter_map(Zygote::wants));
         ready.extend(links.map(|(socket, wants)| PollFd::from_borrowed_fd(socket, wants)));
+        self.fpm.iter().for_each(|fpm| fpm.watch(&mut ready));
         self.admin.watch(&mut ready);
         self.manager.watch(&mut ready);
         let _ = poll(&mut ready, timeout.as_ref()); // interrupted by a signal; any other failure costs a needless check

@@ -95,7 +95,7 @@ pub static SPECS: &[Spec] = &[
     Spec::new("", "app", "FILE", Form::One)
         .takes(take!(to, value, _ => to.app = value))
         .placed(place::path)
-        .help("the PHP file, if the command line names none"),
+        .help("the PHP file or the directory, if the command line names none"),
     Spec::new("", "arguments", "LIST", Form::Many)
         .takes(take!(to, value, _ => to.arguments.push(value)))
         .help("what that is given"),
@@ -116,11 +116,20 @@ pub static SPECS: &[Spec] = &[
         .placed(place::files)
         .help("sends what is in DIR, for paths that begin with URL or for all, before APP is asked; may be repeated"),
     Spec::new("--mode", "mode", "MODE", Form::One)
-        .takes(take!(to, value, _ => to.mode = one_of(&value, &["handler", "worker", "application"])?))
+        .takes(take!(to, value, _ => to.mode = one_of(&value, &["handler", "worker", "application", "classic"])?))
         .help(
             "what APP returns: 'handler' is called with a request and returns the response; 'worker' has superglobals and \
-             prints; 'application' is called to boot each instance, and returns what handles its requests as 'worker' does",
+             prints; 'application' is called to boot each instance, and returns what handles its requests as 'worker' \
+             does. With 'classic', that of a directory, php-fpm runs the scripts in it",
         ),
+    Spec::new("--children", "children", "N", Form::One)
+        .takes(take!(to, value, _ => to.children = Some(number(&value, 1..=4096)?)))
+        .help("how many processes php-fpm has; without it 8"),
+    Spec::new("--fpm", "fpm", "FILE", Form::One)
+        .takes(take!(to, value, _ => to.fpm = Some(value)))
+        .placed(place::program)
+        .fixed()
+        .help("the php-fpm of classic mode; without it the one of PHP's version"),
     Spec::new("--instances", "instances", "N", Form::One)
         .takes(take!(to, value, _ => to.instances = Some(number(&value, 1..=4096)?)))
         .help("how many instances an application has; without it 16"),

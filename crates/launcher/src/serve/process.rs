@@ -15,10 +15,18 @@ use std::process::{Command, ExitStatus};
 /// # Errors
 /// There is no such program, or no room for a process.
 pub fn spawn(command: &mut Command, inherits: &[BorrowedFd<'_>]) -> io::Result<Pid> {
+    spawn_until(command, inherits, Signal::KILL)
+}
+
+/// The same, but the kernel sends it this signal then: it has to end processes of its own.
+///
+/// # Errors
+/// As those of [`spawn`].
+pub fn spawn_until(command: &mut Command, inherits: &[BorrowedFd<'_>], last: Signal) -> io::Result<Pid> {
     let (parent, numbers) = (getpid(), inherits.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>());
     let prepare = move || {
         // After a change of the user, which would undo it.
-        set_parent_process_death_signal(Some(Signal::KILL))?;
+        set_parent_process_death_signal(Some(last))?;
         if getppid() != Some(parent) {
             return Err(Errno::SRCH.into()); // it has ended before
         }

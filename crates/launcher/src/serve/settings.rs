@@ -12,6 +12,9 @@ use std::time::Duration;
 /// What follows a message about the arguments.
 pub const HINT: &str = "; see 'spindle serve --help'";
 
+/// The mode of a directory, whose scripts php-fpm runs.
+pub const CLASSIC: &str = "classic";
+
 /// A value of an option.
 #[derive(Clone)]
 pub struct Given {
@@ -28,7 +31,11 @@ pub struct Request {
     pub listen: Vec<OsString>,
     pub tls: Option<(OsString, OsString)>,
     pub files: Vec<OsString>,
+    /// Empty in a request that does not say it, until it is known what the app is.
     pub mode: String,
+    /// How many processes php-fpm has, and which program it is.
+    pub children: Option<u32>,
+    pub fpm: Option<OsString>,
     pub log: String,
     pub log_file: Option<OsString>,
     pub grace: Duration,
@@ -60,7 +67,9 @@ impl Default for Request {
     fn default() -> Request {
         Request {
             php: "php".into(),
-            mode: "handler".into(),
+            mode: String::new(),
+            children: None,
+            fpm: None,
             log: "combined".into(),
             grace: Duration::from_secs(30),
             listen: Vec::new(),
@@ -179,6 +188,10 @@ impl Settings {
                 format!("{} {takes}, not '{}'{hint}", given.from, value.to_string_lossy())
             })?;
         }
+        if request.mode.is_empty() {
+            let is_folder = !request.app.is_empty() && folder.join(&request.app).is_dir();
+            request.mode = if is_folder { CLASSIC } else { "handler" }.to_owned();
+        }
         check(&request).map_err(|why| format!("{why}{HINT}"))?;
         if request.listen.is_empty() {
             request.listen.push("127.0.0.1:8080".into());
@@ -192,6 +205,9 @@ impl Settings {
             let given = settings.fixed.iter().filter(|given| given.spec == spec);
             given.map(|given| (given.first.clone(), given.second.clone())).collect()
         };
+        if (self.request.mode == CLASSIC) != (before.request.mode == CLASSIC) {
+            return Some("mode");
+        }
         SPECS.iter().find(|spec| spec.is_fixed && of(self, spec) != of(before, spec)).map(|spec| spec.key)
     }
 }
@@ -199,10 +215,16 @@ impl Settings {
 /// Refuses what does not go together.
 fn check(request: &Request) -> Result<(), &'static str> {
     if request.app.is_empty() {
-        return Err("no APP given, a PHP file");
+        return Err("no APP given, a PHP file or a directory");
     }
     if request.instances.is_some() && request.mode != "application" {
         return Err("--instances is for --mode application");
+    }
+    if request.mode != CLASSIC && (request.children.is_some() || request.fpm.is_some()) {
+        return Err("--children and --fpm are for --mode classic");
+    }
+    if request.mode == CLASSIC && !request.arguments.is_empty() {
+        return Err("--mode classic takes no ARGUMENT");
     }
     if request.limits.are_any() && request.is_dev {
         return Err("--max-requests, --max-memory, --max-lifetime and --stuck-timeout are not for --dev");

@@ -195,7 +195,11 @@ pub fn connect(path: &Path) -> Result<UnixStream, Errno> {
     Ok(socket.into())
 }
 
-fn unix(path: &Path) -> io::Result<OwnedFd> {
+/// Returns a socket that listens at this path.
+///
+/// # Errors
+/// The system refuses that.
+pub fn unix(path: &Path) -> io::Result<OwnedFd> {
     if is_abandoned(path) {
         let _ = fs::remove_file(path);
     }

@@ -130,6 +130,10 @@ impl Handler for Link {
             self.dispatcher.log_error(&exchange, format!("slow: no response after {seconds:.1} seconds").into_bytes());
         }
     }
+
+    fn places(&self) -> String {
+        "  passed on to a FastCGI server\n".to_owned()
+    }
 }
 
 /// A time.

@@ -103,6 +103,9 @@ impl Master<'_> {
     /// There is new code for the programs beside the workers.
     pub(super) fn renew_programs(&mut self, now: Instant) {
         self.beside.reload(now, now + self.terms.grace, &self.terms.env);
+        if let Some(fpm) = &mut self.fpm {
+            fpm.reload(now, self.terms.fpm.clone());
+        }
     }
 
     /// Says how a reload has ended, and begins the one that follows.

@@ -1,0 +1,374 @@
+//! php-fpm, which runs the scripts of classic mode, behind the workers.
+//!
+//! It accepts connections of a socket that belongs to this process and outlives it: those that come while none runs wait in it. A reload
+//! starts another one beside it, at the same socket, and has the old one finish its requests when the new one is ready. So none is lost.
+
+use super::process;
+use super::sockets;
+use super::systemd;
+use super::user::User;
+use crate::console;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::{Errno, read};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs;
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The pause before it is started again, and the longest one. It begins anew after one that has lived for a while.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const EARLY: Duration = Duration::from_secs(10);
+
+/// How much longer than its requests it may take to end.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What php-fpm says when it is ready.
+const READY: &str = "ready to handle connections";
+
+/// The longest line.
+const LONGEST: usize = 8 << 10;
+
+/// What it is started with: a reload may change that.
+#[derive(Clone)]
+pub struct Terms {
+    /// How many processes it has, and so how many requests at a time.
+    pub children: u32,
+    /// Settings of PHP, as `-d` has them.
+    pub ini: Vec<OsString>,
+    pub env: Vec<(OsString, OsString)>,
+    /// How long requests may take when it is told to end.
+    pub grace: Duration,
+}
+
+struct Running {
+    pid: Pid,
+    began: Instant,
+    said: PipeReader,
+    line: Vec<u8>,
+    is_ready: bool,
+    is_told: bool,
+    /// When it is killed.
+    due: Option<Instant>,
+}
+
+pub struct Fpm<'a> {
+    program: PathBuf,
+    place: TempDir,
+    socket: OwnedFd,
+    user: Option<&'a User>,
+    folder: PathBuf,
+    terms: Terms,
+    running: Vec<Running>,
+    /// How many were started.
+    starts: u32,
+    early: u32,
+    /// When one is started.
+    next: Option<Instant>,
+    is_stopping: bool,
+    /// Lines that are still to be said.
+    pub says: Vec<String>,
+}
+
+/// Finds the php-fpm of this version of PHP, or the one that is named.
+///
+/// # Errors
+/// There is none.
+pub fn find(named: Option<&OsStr>, version: u32, folder: &Path) -> Result<PathBuf, String> {
+    let (major, minor) = (version / 10_000, version / 100 % 100);
+    let names = named
+        .map_or_else(|| vec![format!("php-fpm{major}.{minor}").into(), "php-fpm".into()], |name| vec![name.to_owned()]);
+    // It is often where only the PATH of root leads to.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> =
+        std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from)).collect();
+    let is_program = |file: &PathBuf| file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok();
+    let places = names.iter().flat_map(|name| match Path::new(name).components().count() {
+        1 => folders.iter().map(|place| folder.join(place).join(name)).collect(),
+        _ => vec![folder.join(name)],
+    });
+    let found = places.into_iter().find(is_program);
+    found.ok_or_else(|| match named {
+        Some(name) => format!("--fpm: there is no program '{}'", name.to_string_lossy()),
+        None => "there is no php-fpm, which classic mode needs: --fpm names one".to_owned(),
+    })
+}
+
+impl<'a> Fpm<'a> {
+    /// Makes the socket, and has php-fpm check its settings.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn new(program: PathBuf, folder: &Path, user: Option<&'a User>, terms: Terms) -> Result<Fpm<'a>, String> {
+        let say = |error: io::Error| format!("no folder for php-fpm: {}", console::reason(&error));
+        let place = tempfile::Builder::new().prefix("spindle-fpm.").tempdir().map_err(say)?;
+        let path = place.path().join("socket");
+        let socket = sockets::unix(&path).map_err(say)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(say)?;
+        if let Some(user) = user {
+            for path in [place.path(), &path] {
+                chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw())).map_err(say)?;
+            }
+        }
+        let (folder, running) = (folder.to_owned(), Vec::new());
+        let mut fpm = Fpm {
+            program,
+            place,
+            socket,
+            user,
+            folder,
+            terms,
+            running,
+            starts: 0,
+            early: 0,
+            next: None,
+            is_stopping: false,
+            says: Vec::new(),
+        };
+        let output = fpm.command()?.arg("-t").stdin(Stdio::null()).output().map_err(|error| fpm.no_program(&error))?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<_> = text.lines().filter(|line| line.contains("ERROR") || line.contains("ALERT")).collect();
+            let why = if lines.is_empty() { text.trim().to_owned() } else { lines.join("; ") };
+            return Err(format!("{} refuses its settings: {why}", fpm.program.display()));
+        }
+        Ok(fpm)
+    }
+
+    fn no_program(&self, error: &io::Error) -> String {
+        format!("{}: {}", self.program.display(), console::reason(error))
+    }
+
+    /// Where the workers find it.
+    pub fn address(&self) -> OsString {
+        let mut address = OsString::from("unix:");
+        address.push(self.place.path().join("socket"));
+        address
+    }
+
+    /// Returns the command of the next one, and writes its configuration.
+    fn command(&mut self) -> Result<Command, String> {
+        self.starts += 1;
+        // php-fpm removes the file of its socket, which is not the one of ours, when it ends.
+        let [socket, file] = ["socket", "conf"].map(|name| self.place.path().join(format!("{name}.{}", self.starts)));
+        let mut text = format!(
+            "[global]\nerror_log = /dev/null\ndaemonize = no\nlog_limit = 8192\nprocess_control_timeout = {}s\n[www]\nlisten = {}\n",
+            self.terms.grace.as_secs().max(1),
+            socket.display()
+        );
+        let _ = write!(text, "pm = static\npm.max_children = {}\n", self.terms.children); // a String takes all
+        text += "clear_env = no\ncatch_workers_output = yes\ndecorate_workers_output = no\n";
+        let runs_as_root = self.user.is_none() && rustix::process::geteuid().is_root();
+        if runs_as_root {
+            text += "user = root\ngroup = root\n";
+        }
+        let written = fs::write(&file, text).and_then(|()| match self.user {
+            Some(user) => chown(&file, Some(user.uid.as_raw()), Some(user.gid.as_raw())),
+            None => Ok(()),
+        });
+        written.map_err(|error| format!("no configuration for php-fpm: {}", console::reason(&error)))?;
+        let mut command = Command::new(&self.program);
+        if let Some(user) = self.user {
+            process::run_as(&mut command, user);
+            command.envs(user.environment());
+        }
+        for name in systemd::VARIABLES {
+            command.env_remove(name);
+        }
+        // As when php-fpm executes itself anew.
+        let mut inherited = socket.into_os_string();
+        inherited.push(format!("={}", self.socket.as_raw_fd()));
+        command.env("FPM_SOCKETS", inherited);
+        command.envs(self.terms.env.iter().map(|(name, value)| (name, value)));
+        command.args(["--nodaemonize", "--force-stderr"]).arg("--fpm-config").arg(&file).current_dir(&self.folder);
+        if runs_as_root {
+            command.arg("--allow-to-run-as-root");
+        }
+        for setting in &self.terms.ini {
+            command.arg("-d").arg(setting);
+        }
+        Ok(command)
+    }
+
+    /// Starts the first one.
+    ///
+    /// # Errors
+    /// It cannot be executed.
+    pub fn begin(&mut self, now: Instant) -> Result<(), String> {
+        self.start(now)
+    }
+
+    fn start(&mut self, now: Instant) -> Result<(), String> {
+        let mut command = self.command()?;
+        let say = |error: io::Error| console::reason(&error);
+        let (said, its) = io::pipe().map_err(say)?;
+        rustix::io::ioctl_fionbio(&said, true).map_err(|errno| say(errno.into()))?;
+        command.stdin(Stdio::null()).stdout(its.try_clone().map_err(say)?).stderr(its);
+        std::os::unix::process::CommandExt::process_group(&mut command, 0); // the signals of a terminal come to this command only
+        // It ends its own processes then, which the kernel would not.
+        let spawned = process::spawn_until(&mut command, &[self.socket.as_fd()], Signal::TERM);
+        let pid = spawned.map_err(|error| self.no_program(&error))?;
+        self.running.push(Running {
+            pid,
+            began: now,
+            said,
+            line: Vec::new(),
+            is_ready: false,
+            is_told: false,
+            due: None,
+        });
+        Ok(())
+    }
+
+    /// Has another one take over, with these terms.
+    pub fn reload(&mut self, now: Instant, terms: Terms) {
+        self.terms = terms;
+        self.early = 0;
+        if self.is_stopping {
+            return;
+        }
+        self.next = None;
+        // One that was not ready has older code.
+        let by = now + self.terms.grace + LAST;
+        self.running.iter_mut().filter(|running| !running.is_ready).for_each(|running| running.tell(by));
+        if let Err(why) = self.start(now) {
+            self.says.push(format!("spindle: php-fpm: {why}: the old one goes on"));
+        }
+    }
+
+    /// Has all end: when their requests are answered, and by then.
+    pub fn stop(&mut self, by: Instant) {
+        self.is_stopping = true;
+        self.next = None;
+        self.running.iter_mut().for_each(|running| running.tell(by));
+    }
+
+    pub fn is_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Adds what is waited for.
+    pub fn watch<'b>(&'b self, ready: &mut Vec<PollFd<'b>>) {
+        ready.extend(self.running.iter().map(|running| PollFd::from_borrowed_fd(running.said.as_fd(), PollFlags::IN)));
+    }
+
+    /// When something is to be done.
+    pub fn due(&self) -> Option<Instant> {
+        self.running.iter().filter_map(|running| running.due).chain(self.next).min()
+    }
+
+    /// Does what is due.
+    pub fn turn(&mut self, now: Instant) {
+        for place in 0..self.running.len() {
+            self.listen(place, now);
+            let running = &mut self.running[place];
+            if running.due.is_some_and(|due| due <= now) {
+                running.due = None;
+                let _ = kill_process_group(running.pid, Signal::KILL); // it is still there, as it was not waited for
+                self.says.push("spindle: php-fpm does not end: it is killed".to_owned());
+            }
+        }
+        if self.next.is_some_and(|next| next <= now) {
+            self.next = None;
+            if let Err(why) = self.start(now) {
+                self.again(now, &format!("cannot be started: {why}"));
+            }
+        }
+    }
+
+    /// Says what one has said. When it is ready, those before it are to end.
+    fn listen(&mut self, place: usize, now: Instant) {
+        let running = &mut self.running[place];
+        let mut bytes = [0; 4096];
+        loop {
+            match read(&running.said, &mut bytes) {
+                Ok(0) | Err(Errno::AGAIN) => break,
+                Ok(count) => running.line.extend_from_slice(&bytes[..count]),
+                Err(Errno::INTR) => {}
+                Err(_) => break,
+            }
+            while let Some(end) = running
+                .line
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .or_else(|| (running.line.len() > LONGEST).then_some(LONGEST))
+            {
+                let line: Vec<_> = running.line.drain(..=end).collect();
+                let line = String::from_utf8_lossy(&line);
+                running.is_ready |= line.contains(READY);
+                if !line.contains("NOTICE: ") {
+                    self.says.push(format!("php-fpm: {}", line.trim_end()));
+                }
+            }
+        }
+        if running.is_ready && !running.is_told {
+            let by = now + self.terms.grace + LAST;
+            self.running[..place].iter_mut().for_each(|older| older.tell(by));
+        }
+    }
+
+    /// A process has ended. Returns `true` if it was one of these.
+    pub fn ended(&mut self, pid: Pid, status: ExitStatus) -> bool {
+        let Some(place) = self.running.iter().position(|running| running.pid == pid) else { return false };
+        let now = Instant::now();
+        self.listen(place, now); // to its last words
+        let running = self.running.remove(place);
+        if running.is_told || self.is_stopping {
+            return true;
+        }
+        // Its processes go on without it: they are to finish their requests, and to leave the others to the next one.
+        let _ = kill_process_group(running.pid, Signal::QUIT);
+        let how = process::how(status);
+        if self.running.iter().any(|other| !other.is_told) {
+            self.says.push(format!("spindle: the new php-fpm {how}: the old one goes on"));
+            return true;
+        }
+        if running.is_ready && now - running.began >= EARLY {
+            self.early = 0;
+        }
+        self.again(now, &how);
+        true
+    }
+
+    /// Has it started again after a pause.
+    fn again(&mut self, now: Instant, how: &str) {
+        let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.early)).min(LONGEST_PAUSE);
+        self.early = (self.early + 1).min(16);
+        self.next = Some(now + pause);
+        self.says.push(format!("spindle: php-fpm {how}: starting it again in {} seconds", pause.as_secs_f32()));
+    }
+}
+
+impl Running {
+    /// Tells it to finish its requests, once.
+    fn tell(&mut self, by: Instant) {
+        if !self.is_told {
+            self.is_told = true;
+            let _ = kill_process(self.pid, Signal::QUIT); // it is still there, as it was not waited for
+        }
+        self.due = Some(self.due.map_or(by, |before| before.min(by)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    #[test]
+    fn the_program_is_looked_for() {
+        let of = |name: &str| find(Some(OsStr::new(name)), 80_200, Path::new("/"));
+        assert_eq!(of("bin/sh"), Ok("/bin/sh".into()));
+        assert!(of("sh").is_ok());
+        assert_eq!(of("no-such-program"), Err("--fpm: there is no program 'no-such-program'".to_owned()));
+        assert_eq!(of("/etc/passwd"), Err("--fpm: there is no program '/etc/passwd'".to_owned()));
+    }
+}

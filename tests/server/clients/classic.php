@@ -1,0 +1,171 @@
+<?php
+/*
+ * `spindle serve DIRECTORY`: php-fpm beside the workers, and its life.
+ */
+
+declare(strict_types=1);
+
+namespace ServerTests;
+
+/** Sends requests, eight at a time, until $isOver returns true. Returns how often each answer has come. */
+function load(string $url, callable $isOver): array
+{
+    $all = curl_multi_init();
+    $answers = [];
+    $begin = function () use ($all, $url): void {
+        $one = curl_init($url);
+        curl_setopt_array($one, [CURLOPT_RETURNTRANSFER => true, CURLOPT_TIMEOUT => 60]);
+        curl_multi_add_handle($all, $one);
+    };
+    for ($running = 0; $running < 8; $running++) {
+        $begin();
+    }
+    while ($running > 0) {
+        curl_multi_exec($all, $still);
+        curl_multi_select($all, 0.1);
+        $isOver = $isOver && !$isOver($answers) ? $isOver : null;
+        while ($ended = curl_multi_info_read($all)) {
+            $one = $ended['handle'];
+            $answer = $ended['result'] !== CURLE_OK ? 'failed: ' . curl_strerror($ended['result']) : curl_getinfo($one, CURLINFO_RESPONSE_CODE) . ' ' . substr(curl_multi_getcontent($one), 0, 200);
+            $answers[$answer] = ($answers[$answer] ?? 0) + 1;
+            curl_multi_remove_handle($all, $one);
+            $running--;
+            if ($isOver) {
+                $begin();
+                $running++;
+            }
+        }
+    }
+    return $answers;
+}
+
+/** @return list<int> the processes of php-fpm below a command: its masters, or their children */
+function fpm(Serving $serve, bool $children = false): array
+{
+    $below = fn (int $pid): array => array_map(intval(...), preg_split('/\s+/', trim((string) @file_get_contents("/proc/$pid/task/$pid/children")), 0, PREG_SPLIT_NO_EMPTY));
+    $masters = array_values(array_filter($below($serve->process()), fn ($pid) => str_starts_with((string) @file_get_contents("/proc/$pid/cmdline"), 'php-fpm')));
+    return $children ? array_merge([], ...array_map($below, $masters)) : $masters;
+}
+
+function folder_of_scripts(string $name): string
+{
+    @mkdir(WORK . "/$name/admin", recursive: true);
+    $scripts = ['index.php' => 'header("X-Front: 1"); echo "front $_SERVER[REQUEST_URI] $_SERVER[SCRIPT_NAME]";', 'ini.php' => 'echo ini_get("memory_limit"), " ", ini_get("display_errors"), " ", getenv("GIVEN"), " ", fileowner("/proc/self");',
+        'error.php' => 'error_log("what went wrong"); echo $_SERVER["HTTP_HOST"] ? "fine" : "";', 'admin/index.php' => 'echo "admin $_SERVER[SCRIPT_FILENAME]";', 'count.php' => 'usleep(1000); echo "counted";',
+        'slow.php' => 'touch(__DIR__ . "/begun"); while (!file_exists(__DIR__ . "/go")) usleep(10_000); echo "slow";', 'version.php' => 'echo "one";'];
+    foreach ($scripts as $file => $code) {
+        file_put_contents(WORK . "/$name/$file", "<?php\n$code\n");
+    }
+    file_put_contents(WORK . "/$name/a.css", 'css');
+    file_put_contents(WORK . "/$name/.env", 'secret');
+    return $name;
+}
+
+$cases['serve: a directory, by php-fpm'] = function () {
+    $folder = folder_of_scripts('classic');
+    $serve = new Serving($folder, '--children', '3', '-d', 'memory_limit=77M', '--log', 'json');
+    same(1, preg_match('~^Serving \S+/classic at http://\S+ \(classic mode, 3 processes of php-fpm\)~m', $serve->errors()));
+    until(fn () => count(fpm($serve, true)) === 3);
+    same('front / /index.php', $serve->get('/'));
+    same('front /post/1?x /index.php', $serve->get('/post/1?x'));
+    same('admin ' . realpath(WORK) . '/classic/admin/index.php', $serve->get('/admin/'));
+    same('css', $serve->get('/a.css'));
+    same('77M 0', substr($serve->get('/ini.php'), 0, 5));
+    same(['403', '404'], [$serve->get('/.env', "-o /dev/null -w '%{http_code}'"), $serve->get('/nothing.php', "-o /dev/null -w '%{http_code}'")]);
+    same('fine', $serve->get('/error.php'));
+    until(fn () => preg_match('~^\{.*"message":"PHP message: what went wrong".*"target":"/error.php","request_id":"[0-9a-f]{32}"~m', $serve->errors()) === 1);
+    $serve->signal();
+    same(0, $serve->end());
+    same(0, preg_match('/NOTICE/', $serve->errors()));
+    same([], glob(sys_get_temp_dir() . '/spindle-fpm.*/conf.*') ? array_filter(glob(sys_get_temp_dir() . '/spindle-fpm.*/conf.*'), fn ($file) => str_contains(file_get_contents($file), WORK)) : []);
+    $refused = fn (string ...$arguments) => shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' serve ' . implode(' ', array_map(escapeshellarg(...), [WORK . "/$folder", '--php', PHP_BINARY, '--extension', EXTENSION, ...$arguments])));
+    same("spindle: --fpm: there is no program 'no-such-fpm' (status 1)", $refused('--fpm', 'no-such-fpm'));
+    same(1, preg_match('~is right: it boots, and can be served at 127\.0\.0\.1:\d+$~', $refused('--check', '--listen', '127.0.0.1:' . free_port())));
+};
+$cases['serve: a directory, reloaded again and again under load'] = function () {
+    $folder = folder_of_scripts('reloaded');
+    $serve = new Serving($folder, '--children', '2', '--workers', '2', '--log', 'off');
+    $reloads = 0;
+    $before = fpm($serve);
+    $answers = load("$serve->url/count.php", function () use ($serve, &$reloads, &$before) {
+        // The next one begins when php-fpm of the one before has ended.
+        $now = fpm($serve);
+        if (substr_count($serve->errors(), 'the new PHP has taken over') === $reloads && count($now) === 1 && ($reloads === 0 || $now !== $before)) {
+            if ($reloads === 5) {
+                return true;
+            }
+            $before = $now;
+            $reloads++;
+            $serve->signal(SIGHUP);
+        }
+        return false;
+    });
+    same(['200 counted'], array_keys($answers));
+    same(true, $answers['200 counted'] > 50);
+    // One that runs is finished by the old one.
+    $slow = popen("curl -s $serve->url/slow.php", 'r');
+    until(fn () => file_exists(WORK . '/reloaded/begun'));
+    file_put_contents(WORK . '/reloaded/version.php', '<?php echo "two";');
+    $serve->signal(SIGHUP);
+    until(fn () => substr_count($serve->errors(), 'the new PHP has taken over') === 6 && count(fpm($serve)) === 2);
+    same('two', $serve->get('/version.php'));
+    touch(WORK . '/reloaded/go');
+    same('slow', stream_get_contents($slow));
+    until(fn () => count(fpm($serve)) === 1);
+    // A stop, too.
+    array_map(fn ($file) => unlink(WORK . "/reloaded/$file"), ['begun', 'go']);
+    $slow = popen("curl -s $serve->url/slow.php", 'r');
+    until(fn () => file_exists(WORK . '/reloaded/begun'));
+    $serve->signal();
+    until(fn () => str_contains($serve->errors(), 'Stopping'));
+    touch(WORK . '/reloaded/go');
+    same('slow', stream_get_contents($slow));
+    same(0, $serve->end());
+};
+$cases['serve: a directory, whose php-fpm is killed under load'] = function () {
+    $folder = folder_of_scripts('killed');
+    $serve = new Serving($folder, '--children', '2', '--log', 'off');
+    until(fn () => count(fpm($serve, true)) === 2);
+    $killed = 0;
+    $last = [];
+    $answers = load("$serve->url/count.php", function (array $answers) use ($serve, &$killed, &$last) {
+        $now = fpm($serve);
+        if (count($now) === 1 && $now !== $last && count(fpm($serve, true)) === 2) {
+            if ($killed === 3) {
+                return true;
+            }
+            $last = $now;
+            $killed++;
+            posix_kill($now[0], SIGKILL);
+        }
+        return false;
+    });
+    // Its processes finish what they have, and the next ones take what waits.
+    same(['200 counted'], array_keys($answers));
+    same(3, substr_count($serve->errors(), 'spindle: php-fpm was ended by signal 9: starting it again in'));
+    // A process of it that ends in the middle of a request takes that with it, and no other.
+    $slow = popen("curl -s -o /dev/null -w '%{http_code}' $serve->url/slow.php", 'r');
+    until(fn () => file_exists(WORK . '/killed/begun'));
+    foreach (fpm($serve, true) as $child) {
+        posix_kill($child, SIGKILL);
+    }
+    same('502', stream_get_contents($slow));
+    same('200 counted', $serve->get('/count.php', "-o /dev/stdout -w '' -H 'X: y'") === 'counted' ? '200 counted' : 'lost');
+    // Nothing of it is left when the command is killed.
+    $all = [...fpm($serve), ...fpm($serve, true)];
+    $serve->signal(SIGKILL);
+    until(fn () => array_filter($all, fn ($pid) => file_exists("/proc/$pid")) === []);
+};
+if (posix_geteuid() === 0) {
+    $cases['serve: a directory, as another user'] = function () {
+        $folder = folder_of_scripts('others');
+        chmod(WORK, 0755);
+        $serve = new Serving($folder, '--user', 'nobody', '--log', 'off');
+        same((string) posix_getpwnam('nobody')['uid'], substr(strrchr($serve->get('/ini.php'), ' '), 1));
+        $serve->signal(SIGHUP);
+        until(fn () => str_contains($serve->errors(), 'has taken over') && count(fpm($serve)) === 1);
+        same('front / /index.php', $serve->get('/'));
+        $serve->signal();
+        same(0, $serve->end());
+    };
+}
