@@ -1,7 +1,7 @@
 //! The options of a server.
 
 use crate::errors::value_error;
-use crate::topics;
+use crate::{tls, topics};
 use http::HeaderValue;
 use ipnet::IpNet;
 use spindle_server::{
@@ -142,6 +142,16 @@ pub fn fastcgi(options: &Array) -> Result<SiteOptions, Thrown> {
                 site.document_root = Some(path.ok_or_else(wrong)?.to_vec());
             }
             "front_controller" => site.front_controller = flag(&name, value)?,
+            "sendfile" => {
+                let wrong =
+                    || value_error(&format!("The option \"{name}\" must be an array of directories by paths of URLs"));
+                let (list, mut position) = (value.as_array().ok_or_else(wrong)?, 0);
+                while let Some((key, folder)) = list.next_from(&mut position) {
+                    let prefix =
+                        key.as_str().map(Str::to_text).filter(|prefix| prefix.starts_with('/')).ok_or_else(wrong)?;
+                    site.sendfile.push((prefix, tls::path(folder.as_str().ok_or_else(wrong)?)?));
+                }
+            }
             "connections" => site.connections = size(&name, value, 1)?,
             "keep_connections" => site.keep = size(&name, value, 0)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),

@@ -199,10 +199,20 @@ function shown(callable $handler): \Closure
     };
 }
 
+/**
+ * Reads PREFIX=DIR, or DIR: that is it also if there is a directory with such a name.
+ *
+ * @return array{string, string}
+ */
+function placed(string $text): array
+{
+    return !\is_dir($text) && \preg_match('~^(/[^=]*)=(.*)$~s', $text, $found) ? [$found[1], $found[2]] : ['/', $text];
+}
+
 function main(array $arguments): never
 {
     $one = ['mode' => 'handler', 'grace' => '30', 'log' => 'combined'];
-    $many = ['listen' => [], 'shown' => [], 'files' => [], 'set' => [], 'argument' => []];
+    $many = ['listen' => [], 'shown' => [], 'files' => [], 'sendfile' => [], 'set' => [], 'argument' => []];
     foreach ($arguments as $argument) {
         [$name, $value] = \explode('=', $argument, 2);
         isset($many[$name]) ? $many[$name][] = $value : $one[$name] = $value;
@@ -232,14 +242,14 @@ function main(array $arguments): never
     try {
         $server = new Server($options);
         foreach ($many['files'] as $files) {
-            // PREFIX=DIR, unless there is a directory with such a name.
-            [$prefix, $folder] = !\is_dir($files) && \preg_match('~^(/[^=]*)=(.*)$~s', $files, $found) ? [$found[1], $found[2]] : ['/', $files];
+            [$prefix, $folder] = placed($files);
             $server->files($prefix, $folder);
             $prefix === '/' && $_SERVER['DOCUMENT_ROOT'] === '' && $_SERVER['DOCUMENT_ROOT'] = (string) \realpath($folder);
         }
         if ($one['mode'] === 'classic') {
             $server->files('/', $app);
-            $server->fastcgi('/', $one['fastcgi'], $app, ['connections' => (int) $one['children']]);
+            $sendfile = \array_column(\array_map(placed(...), $many['sendfile']), 1, 0);
+            $server->fastcgi('/', $one['fastcgi'], $app, ['connections' => (int) $one['children'], 'sendfile' => $sendfile]);
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;
         foreach ($many['listen'] as $address) {

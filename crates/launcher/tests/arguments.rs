@@ -143,8 +143,8 @@ fn what_cannot_be_served_is_named_in_one_line() {
         (vec!["app.php", "--listen"], "missing argument for option '--listen'"),
         (vec!["app.php", "--mode", "cgi"], "--mode takes handler, worker, application or classic, not 'cgi'"),
         (vec!["app.php", "--instances", "2"], "--instances is for --mode application"),
-        (vec!["app.php", "--children", "2"], "--children and --fpm are for --mode classic"),
-        (vec![".", "--mode", "worker", "--fpm", "php-fpm"], "--children and --fpm are for --mode classic"),
+        (vec!["app.php", "--children", "2"], "--children, --fpm and --sendfile are for --mode classic"),
+        (vec![".", "--mode", "worker", "--fpm", "php-fpm"], "--children, --fpm and --sendfile are for --mode classic"),
         (vec![".", "more"], "--mode classic takes no ARGUMENT"),
         (
             vec!["app.php", "--mode", "application", "--instances", "0"],

@@ -7,9 +7,11 @@
 pub mod backend;
 pub mod call;
 mod head;
+mod instead;
 mod params;
 mod record;
 pub mod script;
+pub mod sendfile;
 pub mod site;
 mod socket;
 mod spool;
@@ -71,9 +73,12 @@ async fn pass_on(call: &Call) -> Result<(), Stop> {
         };
         let mut transfer = Transfer::new(call, connection, &params, &mut body);
         match poll_fn(|cx| transfer.poll(cx)).await {
-            Ok(()) => {
+            Ok(instead) => {
                 site.backend.keep(transfer.connection);
-                return Ok(());
+                return match instead {
+                    Some(head) => instead::send(call, head).await,
+                    None => Ok(()),
+                };
             }
             Err(End::Stale) => {}
             Err(End::Stop(stop)) => return Err(stop),

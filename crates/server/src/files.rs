@@ -5,7 +5,7 @@
 
 pub mod beneath;
 mod conditions;
-mod name;
+pub mod name;
 pub mod sending;
 
 pub use name::is_code;
@@ -162,6 +162,11 @@ impl Root {
 type Opening<'a> = &'a dyn Fn(&Folder, &[u8]) -> Result<OwnedFd, Errno>;
 
 impl Place {
+    /// The place of a file as it is.
+    pub fn plain(root: &Arc<Root>, name: Name) -> Place {
+        Place { root: Arc::clone(root), name, codings: vec![Coding::Identity] }
+    }
+
     /// Opens the first file that there is. It may block.
     pub fn find(places: Vec<Place>) -> Option<(Place, Found)> {
         places.into_iter().find_map(|place| match place.open(&Folder::open_beneath) {

@@ -37,8 +37,14 @@ function scripts(string $name, array $scripts = [], array $pool = []): array
 /** The server, with these scripts. Its error log is `stderr` in the folder WORK. */
 function passing(string $folder, \Sapi\Fpm $fpm, array $options = [], string $more = ''): App
 {
-    $code = sprintf("\$server = new Async\\Http\\Server(%s + ['send_request_id' => true]);\n%s\n\$server->files('/', %s)->fastcgi('/', %s, %1\$s['site'] ?? %3\$s)"
-        . "->listen('127.0.0.1:0');\necho \$server->address(), \"\\n\";\nAsync\\spawn(function () use (\$server) { Async\\await(Async\\signal(SIGTERM)); \$server->stop(30); });\n\$server->run();", var_export($options, true), $more, var_export($folder, true), var_export("unix:$fpm->socket", true));
+    [$site, $folder, $address] = array_map(fn ($value) => var_export($value, true), [$options['site'] ?? [], $folder, "unix:$fpm->socket"]);
+    unset($options['site']);
+    $code = '$server = new Async\Http\Server(' . var_export($options + ['send_request_id' => true], true) . ");\n$more\n" . <<<PHP
+        \$server->files('/', $folder)->fastcgi('/', $address, $folder, $site)->listen('127.0.0.1:0');
+        echo \$server->address(), "\\n";
+        Async\spawn(function () use (\$server) { Async\await(Async\signal(SIGTERM)); \$server->stop(30); });
+        \$server->run();
+        PHP;
     return new App(WORK . '/' . app('passing.php', $code));
 }
 
@@ -212,4 +218,38 @@ $cases['serve: fastcgi: connections that are kept, busy ones, and a php-fpm that
     same('waited', stream_get_contents($waits));
     same(1, preg_match('/^\d+ 1$/', curl($app, '/kept/pid.php')));
     unset($app); // php-fpm waits for the connection that is kept
+};
+$cases['serve: fastcgi: files that scripts have sent in their place'] = function () {
+    [$folder, $fpm] = scripts('sends', ['accel.php' => '<?php header("X-Accel-Redirect: $_GET[to]"); header("Content-Type: application/x-own"); header("X-Own: 1"); header("Content-Length: 3"); setcookie("a", "b"); echo "its body";',
+        'sendfile.php' => '<?php header("X-Sendfile: $_GET[to]"); echo "its body";']);
+    @mkdir(WORK . '/private/in', recursive: true);
+    $data = substr(file_get_contents(WORK . '/data'), 0, 500_000);
+    foreach (['in/a b.zip' => $data, 'x.php' => '<?php secret', '.env' => 'secret'] as $file => $text) {
+        file_put_contents(WORK . "/private/$file", $text);
+    }
+    @symlink('../outside.php', WORK . '/private/out');
+    $app = passing($folder, $fpm, ['site' => ['sendfile' => ['/protected' => WORK . '/private']]]);
+    $get = fn (string $script, string $to, string $options = '') => curl($app, "/$script.php?to=" . rawurlencode($to), $options);
+    foreach (['accel' => '/protected/in/a%20b.zip', 'sendfile' => WORK . '/private/in/a b.zip'] as $script => $to) {
+        same(md5($data), md5($get($script, $to, '-o ' . WORK . "/sent -w ''") . file_get_contents(WORK . '/sent')));
+        same(substr($data, 10, 10), substr(file_get_contents(WORK . '/sent'), 10, 10));
+        $head = $get($script, $to, '-D - -o /dev/null -r 10-19');
+        same(true, str_contains($head, ' 206 ') && str_contains($head, 'content-range: bytes 10-19/500000') && stripos($head, 'x-accel') === false && stripos($head, 'x-sendfile') === false);
+        same($script === 'accel', str_contains($head, 'content-type: application/x-own') && str_contains($head, 'x-own: 1') && str_contains($head, 'set-cookie: a=b'));
+        same(1, preg_match('/content-length: 500000/', $get($script, $to, '-I')));
+        same(md5($data), md5_file(WORK . '/sent'));
+    }
+    foreach (['/protected/x.php', '/protected/.env', '/protected/out', '/protected/none', '/protected/', '/protected', '/protected/../outside.php', '/protected/%2e%2e/outside.php', '/protected/in/..%2f..%2f..%2foutside.php', '/s.css', '', WORK . '/outside.php'] as $to) {
+        same([$to, '404'], [$to, $get('accel', $to, '-o ' . WORK . "/sent -w '%{http_code}'")]);
+        same([$to, "404 Not Found\n"], [$to, file_get_contents(WORK . '/sent')]);
+    }
+    foreach ([WORK . '/outside.php', WORK . '/private/../outside.php', WORK . '/private/out', WORK . '/private/x.php', WORK . '/private', '/etc/passwd', 'in/a b.zip', WORK . '/private-other/x'] as $to) {
+        same([$to, '404'], [$to, $get('sendfile', $to, '-o ' . WORK . "/sent -w '%{http_code}'")]);
+        same([$to, "404 Not Found\n"], [$to, file_get_contents(WORK . '/sent')]);
+    }
+    same(1, preg_match('~^\[request [0-9a-f]{32}\] x-sendfile: /etc/passwd names no file that may be sent~m', file_get_contents(WORK . '/stderr')));
+    // Without declared directories the header stays here, too.
+    $plain = passing($folder, $fpm);
+    $answer = curl($plain, '/sendfile.php?to=/etc/passwd', '-i');
+    same([true, false, false], [str_ends_with($answer, 'its body'), stripos($answer, 'x-sendfile'), str_contains($answer, 'root:')]);
 };

@@ -98,6 +98,7 @@ pub fn command(
     }
     for (name, values) in [
         ("files", &*request.files),
+        ("sendfile", &request.sendfile),
         ("set", &request.set.iter().map(|(name, value)| joined(name, value)).collect::<Vec<_>>()),
         ("listen", &sockets.names),
         ("shown", &sockets.shown),

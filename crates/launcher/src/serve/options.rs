@@ -130,6 +130,13 @@ pub static SPECS: &[Spec] = &[
         .placed(place::program)
         .fixed()
         .help("the php-fpm of classic mode; without it the one of PHP's version"),
+    Spec::new("--sendfile", "sendfile", "[URL=]DIR", Form::Many)
+        .takes(take!(to, value, _ => to.sendfile.push(value)))
+        .placed(place::files)
+        .help(
+            "scripts of classic mode may have files in DIR sent, by X-Sendfile, or by X-Accel-Redirect with a path that \
+             begins with URL; may be repeated",
+        ),
     Spec::new("--instances", "instances", "N", Form::One)
         .takes(take!(to, value, _ => to.instances = Some(number(&value, 1..=4096)?)))
         .help("how many instances an application has; without it 16"),

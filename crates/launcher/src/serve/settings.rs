@@ -36,6 +36,8 @@ pub struct Request {
     /// How many processes php-fpm has, and which program it is.
     pub children: Option<u32>,
     pub fpm: Option<OsString>,
+    /// Folders whose files its scripts may have sent.
+    pub sendfile: Vec<OsString>,
     pub log: String,
     pub log_file: Option<OsString>,
     pub grace: Duration,
@@ -70,6 +72,7 @@ impl Default for Request {
             mode: String::new(),
             children: None,
             fpm: None,
+            sendfile: Vec::new(),
             log: "combined".into(),
             grace: Duration::from_secs(30),
             listen: Vec::new(),
@@ -220,8 +223,9 @@ fn check(request: &Request) -> Result<(), &'static str> {
     if request.instances.is_some() && request.mode != "application" {
         return Err("--instances is for --mode application");
     }
-    if request.mode != CLASSIC && (request.children.is_some() || request.fpm.is_some()) {
-        return Err("--children and --fpm are for --mode classic");
+    if request.mode != CLASSIC && (request.children.is_some() || request.fpm.is_some() || !request.sendfile.is_empty())
+    {
+        return Err("--children, --fpm and --sendfile are for --mode classic");
     }
     if request.mode == CLASSIC && !request.arguments.is_empty() {
         return Err("--mode classic takes no ARGUMENT");

@@ -2,6 +2,7 @@
 
 use super::backend::{Backend, Peer};
 use super::script::{self, Found, Path};
+use super::sendfile::Sendable;
 use crate::event_loop::{EventLoop, Job};
 use crate::files::beneath::Folder;
 use http::StatusCode;
@@ -23,11 +24,13 @@ pub struct SiteOptions {
     pub connections: usize,
     /// How many connections are kept for further requests.
     pub keep: usize,
+    /// Folders whose files scripts may have sent in their place, each with the URL that stands for it.
+    pub sendfile: Vec<(String, path::PathBuf)>,
 }
 
 impl Default for SiteOptions {
     fn default() -> SiteOptions {
-        SiteOptions { document_root: None, front_controller: true, connections: 64, keep: 0 }
+        SiteOptions { document_root: None, front_controller: true, connections: 64, keep: 0, sendfile: Vec::new() }
     }
 }
 
@@ -41,6 +44,8 @@ pub struct Site {
     has_front: bool,
     /// The FastCGI server.
     pub backend: Rc<Backend>,
+    /// Folders whose files scripts may have sent.
+    pub sendable: Vec<Sendable>,
 }
 
 impl Site {
@@ -64,6 +69,11 @@ impl Site {
             folder: Folder::open(folder)?,
             root,
             has_front: options.front_controller,
+            sendable: options
+                .sendfile
+                .iter()
+                .map(|(prefix, folder)| Sendable::open(prefix, folder))
+                .collect::<Result<_, _>>()?,
             backend: Backend::new(peer, shown, options.connections, options.keep),
         })
     }

@@ -4,6 +4,7 @@
 use super::call::{Call, Stop};
 use super::head::{self, Given};
 use super::record::{self, Record};
+use super::sendfile;
 use super::socket::Connection;
 use super::spool::Body;
 use crate::pipe::Written;
@@ -29,6 +30,8 @@ enum Stage {
     Held(Head, BytesMut),
     /// Its body is written.
     Streaming,
+    /// A file is to be sent in its place, when the script has ended. Its body is dropped.
+    File(Head),
 }
 
 /// Why a request ends that is not complete.
@@ -90,8 +93,8 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Polls until the response is complete.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+    /// Polls until the response is complete. Returns its head if a file is to be sent in its place.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Head>, End>> {
         self.call.check(cx)?;
         if !self.is_sent {
             self.send(cx)?;
@@ -100,7 +103,10 @@ impl<'a> Transfer<'a> {
             if self.take_records()? {
                 self.connection.has_ended = self.is_last && self.out.is_empty() && self.failed.is_none();
                 self.connection.is_used = true;
-                return Poll::Ready(Ok(()));
+                return Poll::Ready(Ok(match std::mem::replace(&mut self.stage, Stage::Streaming) {
+                    Stage::File(head) => Some(head),
+                    _ => None,
+                }));
             }
             if matches!(self.stage, Stage::Streaming) && !self.call.exchange.has_room() {
                 return Poll::Pending; // until the client has taken some
@@ -183,6 +189,7 @@ impl<'a> Transfer<'a> {
     fn output(&mut self, bytes: Bytes) -> Result<(), Stop> {
         match &mut self.stage {
             Stage::Streaming => return self.write(bytes),
+            Stage::File(_) => {}
             Stage::Held(_, first) => first.extend_from_slice(&bytes),
             Stage::Head(text) => {
                 text.extend_from_slice(&bytes);
@@ -190,6 +197,10 @@ impl<'a> Transfer<'a> {
                 match head::read(text, most) {
                     Ok(None) => {}
                     Ok(Some(Given { head, reason, length })) => {
+                        if !self.call.asked.site.sendable.is_empty() && sendfile::asked(&head.headers).is_some() {
+                            self.stage = Stage::File(head);
+                            return Ok(());
+                        }
                         if !reason.is_empty() {
                             self.call.exchange.set_reason(&reason);
                         }
@@ -248,6 +259,10 @@ impl<'a> Transfer<'a> {
             Stage::Held(head, body) => self.whole(head, body.freeze()),
             Stage::Streaming if !self.call.exchange.complete(None) => Err(self.wrong(SHORT)),
             Stage::Streaming => Ok(()),
+            Stage::File(head) => {
+                self.stage = Stage::File(head);
+                Ok(())
+            }
         }
     }
 }

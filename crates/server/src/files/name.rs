@@ -41,6 +41,13 @@ pub fn below(prefix: &str, path: &str, dot_files: bool) -> Option<Name> {
     Some(Name { path: decoded, is_folder })
 }
 
+/// Resolves the rest of a path of this system that is below a folder, in the same way. Nothing in it is encoded.
+pub fn of_path(rest: &[u8]) -> Option<Name> {
+    let path = rest.strip_prefix(b"/")?;
+    let is_fine = |part: &[u8]| is_sent(part, false) && !part.iter().any(u8::is_ascii_control);
+    path.split(|byte| *byte == b'/').all(is_fine).then(|| Name { path: path.to_vec(), is_folder: false })
+}
+
 fn decode(text: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
@@ -134,6 +141,15 @@ mod tests {
         }
         for path in ["/php", "/a.phpx", "/php.txt", "/graph"] {
             assert!(of(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_of_the_system() {
+        let of = |path: &str| of_path(path.as_bytes()).map(|name| String::from_utf8(name.path).unwrap());
+        assert_eq!(of("/a/b c%20.zip").as_deref(), Some("a/b c%20.zip"));
+        for path in ["", "a", "/", "//a", "/a/", "/../a", "/a/../b", "/.env", "/a.php", "/a\0"] {
+            assert_eq!(of(path), None, "{path}");
         }
     }
 
