@@ -171,3 +171,52 @@ if (posix_geteuid() === 0) {
         same(0, $serve->end());
     };
 }
+
+/** Applications of the distribution, unpacked and not installed: see tests/applications. */
+foreach (['wordpress' => ['Hello world!', '/wp-admin/load-styles.php?c=0&load=buttons', '/wp-includes/css/buttons.css'], 'phpmyadmin' => ['phpMyAdmin', '/js/messages.php?l=en&v=1', '/themes/dot.gif']] as $name => [$text, $script, $file]) {
+    $cases["serve: a directory, $name"] = function () use ($name, $text, $script, $file) {
+        require_once HERE . '/visitor.inc';
+        $root = dirname(HERE, 2);
+        $application = require "$root/tests/applications/pages-of-$name.php";
+        exec("bash $root/tests/applications/fetch.bash package " . implode(' ', $application['packages']), $missing, $status);
+        same([0, []], [$status, $missing]);
+        $servers = WORK . "/servers-$name";
+        shell("$root/scripts/servers start $servers mariadb");
+        try {
+            preg_match_all("/^export (\\w+)='?(.*?)'?$/m", file_get_contents("$servers/env"), $found, PREG_SET_ORDER);
+            $server = array_column($found, 2, 1);
+            putenv("SPINDLE_PAGES_PASSWORD=$server[SPINDLE_MYSQL_PASSWORD]");
+            $mysql = function (string $statements) use ($server): void {
+                $connection = new \mysqli($server['SPINDLE_MYSQL_HOST'], $server['SPINDLE_MYSQL_USER'], $server['SPINDLE_MYSQL_PASSWORD'], '', (int) $server['SPINDLE_MYSQL_PORT']);
+                array_map($connection->query(...), array_filter(array_map(trim(...), explode(';', $statements))));
+            };
+            $mysql('drop database if exists pages; create database pages character set utf8mb4');
+            // Its links lead to other packages: what they lead to is copied.
+            $share = "$root/build/applications/unpacked/usr/share";
+            $folder = WORK . "/$name-share/$name";
+            @mkdir(dirname($folder));
+            shell("cp -rL $share/$name " . dirname($folder));
+            symlink("$share/php", dirname($folder) . '/php');
+            $application['install']($folder, $server, $mysql);
+            $serve = new Serving($folder, '--children', '2', '-d', "include_path=.:$share/php", '-d', 'memory_limit=256M', '-d', 'session.save_path=' . WORK, '--log', 'off', '--set', 'compression=true');
+            $visitor = new \Applications\Visitor($serve->url);
+            $application['visit']($visitor);
+            $statuses = array_count_values($visitor->statuses);
+            same([[], true], [array_keys(array_filter($visitor->statuses, fn ($status) => !in_array($status, [200, 302, 303, 404, 403, 500], true))), $statuses[200] >= $application['good']]);
+            same(true, str_contains($visitor->visit('/'), $text));
+            same([200, 200], [$visitor->visit($script) === '' ? 0 : end($visitor->statuses), $visitor->visit($file) === '' ? 0 : end($visitor->statuses)]);
+            if ($name === 'wordpress') {
+                same(true, str_contains($visitor->visit('/wp-admin/'), 'id="wpadminbar"'));
+                $mysql("update pages.wp_options set option_value = '/%postname%/' where option_name = 'permalink_structure'; update pages.wp_options set option_value = '' where option_name = 'rewrite_rules'");
+                same(true, str_contains($visitor->visit('/hello-world/'), 'Welcome to WordPress'));
+            }
+            foreach (['/wp-config.php' => '', '/.htaccess' => '', '/config.inc.php' => ''] as $path => $_) {
+                same([$path, false], [$path, str_contains($visitor->visit($path), '<?php')]);
+            }
+            $serve->signal();
+            same(0, $serve->end());
+        } finally {
+            shell("$root/scripts/servers stop $servers");
+        }
+    };
+}
