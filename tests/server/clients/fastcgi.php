@@ -184,7 +184,7 @@ $cases['serve: fastcgi: a client that leaves, time that passes, and errors'] = f
         'sleep.php' => '<?php file_put_contents(__DIR__ . "/sleeps", ""); register_shutdown_function(fn () => 0); while (!file_exists(__DIR__ . "/wake")) usleep(10_000); echo "awake";',
         'error.php' => '<?php error_log("what went wrong"); echo "fine";', 'fatal.php' => '<?php nothing();', 'exits.php' => '<?php exec("kill -9 " . getmypid());',
     ], ['pm.max_children' => '1', 'catch_workers_output' => 'no']);
-    $app = passing($folder, $fpm, ['request_timeout' => 2, 'queue_timeout' => 1]);
+    $app = passing($folder, $fpm, ['request_timeout' => 5]);
     same('xxx', substr(shell("curl -s --max-time 1 $app->url/ticks.php"), 0, 3));
     same([0, md5('')], json_decode(curl($app, '/a.php'), true)['body']); // PHP has noticed: its only process is free
     same('504', curl($app, '/sleep.php', "-o /dev/null -w '%{http_code}'"));

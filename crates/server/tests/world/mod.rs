@@ -226,7 +226,16 @@ impl World {
         self.tellings.borrow_mut().retain(|telling| telling.exchange.strong_count() > 0);
         let before = self.told.borrow_mut().pop_front();
         before.or_else(|| {
-            let event = self.server.next_event().map(|event| match event {
+            // Lines of the error log are for no handler.
+            let next = loop {
+                match self.server.next_event() {
+                    Some(spindle_server::Event::Error(_, line)) => {
+                        self.seen.borrow_mut().push(String::from_utf8(line).unwrap());
+                    }
+                    next => break next,
+                }
+            };
+            let event = next.map(|event| match event {
                 spindle_server::Event::Begin(exchange) => {
                     let (weak, to) = (Rc::downgrade(&exchange), Rc::clone(&self.told));
                     let telling = Rc::new(Telling { exchange: weak, to, goes_on: Rc::clone(&self.goes_on) });
@@ -235,7 +244,7 @@ impl World {
                     Event::Begin(exchange)
                 }
                 spindle_server::Event::Log(entry) => Event::Log(entry),
-                spindle_server::Event::Error(..) => unreachable!("there are no sites"),
+                spindle_server::Event::Error(..) => unreachable!("it was taken"),
             });
             let mut told = self.told.borrow_mut();
             told.extend(event);

@@ -1,0 +1,293 @@
+//! A FastCGI server that is scripted: one that answers in pieces, with nonsense, too early, too late, or not at all.
+
+mod world;
+
+use bytes::Bytes;
+use spindle_server::{Address, Settings, Site, SiteOptions};
+use std::cell::RefCell;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use tempfile::TempDir;
+use world::{Client, Event, SECOND, World};
+
+const STDOUT: u8 = 6;
+const STDERR: u8 = 7;
+const GET: &str = "GET /a.php?x HTTP/1.1\r\nHost: x\r\n\r\n";
+const HELLO: &[u8] = b"Content-Type: text/plain\r\n\r\nhello";
+
+/// The server, the socket of its FastCGI server, and their folder.
+struct Set {
+    world: World,
+    listener: UnixListener,
+    _folder: TempDir,
+}
+
+/// A connection, as the FastCGI server sees it.
+struct Peer {
+    stream: UnixStream,
+    got: RefCell<Vec<u8>>,
+}
+
+fn set(settings: Settings, options: SiteOptions) -> Set {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.php", "index.php"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let world = World::new(settings, |_, event| assert!(!matches!(event, Event::Begin(_)), "it is for no handler"));
+    let peer = Address::parse(&format!("unix:{}", path.display())).unwrap().peer().unwrap();
+    world.server.add_site(Site::open("/", (peer, "peer"), folder.path(), options).unwrap());
+    Set { world, listener, _folder: folder }
+}
+
+fn record(kind: u8, content: &[u8]) -> Vec<u8> {
+    let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
+    [&[1, kind, 0, 1, high, low, 3, 0], content, b"pad"].concat()
+}
+
+fn end(status: u8) -> Vec<u8> {
+    record(3, &[0, 0, 0, 0, status, 0, 0, 0])
+}
+
+impl Set {
+    fn ask(&self, bytes: impl AsRef<[u8]>) -> Client {
+        let client = self.world.client();
+        client.send(&self.world, bytes);
+        client
+    }
+
+    /// Accepts a connection, and reads a request on it to its end.
+    fn accept(&self) -> Peer {
+        let stream = self.world.until(|| self.listener.accept().ok()).0;
+        stream.set_nonblocking(true).unwrap();
+        let peer = Peer { stream, got: RefCell::default() };
+        peer.request(&self.world);
+        peer
+    }
+
+    fn answer(&self, client: &Client, wanted: &str) {
+        self.world.until(|| client.text().contains(wanted).then_some(()));
+    }
+}
+
+impl Peer {
+    fn read(&self) -> bool {
+        let mut bytes = [0; 4096];
+        loop {
+            match (&self.stream).read(&mut bytes) {
+                Ok(0) => return false,
+                Ok(count) => self.got.borrow_mut().extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Reads until the empty record that ends the body.
+    fn request(&self, world: &World) {
+        world.until(|| {
+            self.read();
+            self.got.borrow().ends_with(&[1, 5, 0, 1, 0, 0, 0, 0]).then_some(())
+        });
+    }
+
+    fn send(&self, world: &World, bytes: &[u8]) {
+        (&self.stream).write_all(bytes).unwrap();
+        world.step();
+    }
+
+    fn is_closed(&self) -> bool {
+        !self.read()
+    }
+}
+
+#[test]
+fn a_response_may_come_byte_by_byte() {
+    let set = set(Settings::default(), SiteOptions::default());
+    let client = set.ask(GET);
+    let peer = set.accept();
+    let all = [
+        &record(STDERR, b"a warning\n")[..],
+        &record(STDOUT, &HELLO[..9]),
+        &record(STDOUT, &HELLO[9..]),
+        &record(STDOUT, b""),
+        &end(0),
+    ]
+    .concat();
+    for byte in all {
+        peer.send(&set.world, &[byte]);
+    }
+    set.answer(&client, "hello");
+    assert!(client.text().contains("200 OK"));
+    assert_eq!(*set.world.seen.borrow(), ["a warning"]);
+    set.world.until(|| peer.is_closed().then_some(()));
+    set.world.until(|| (set.world.server.stats().running == 0).then_some(()));
+}
+
+#[test]
+fn nonsense_and_ends_before_time_are_answered_with_502() {
+    let head = |text: &[u8]| [record(STDOUT, text), end(0)].concat();
+    for (bytes, why) in [
+        (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), "it does not speak FastCGI"),
+        (record(9, b""), "it does not speak FastCGI"),
+        (vec![1, STDOUT, 0, 2, 0, 0, 0, 0], "it does not speak FastCGI"),
+        (head(b"no header\r\n\r\n"), "its response has a line that is no header"),
+        (head(b"Status: 1\r\n\r\n"), "its response has no valid status"),
+        (head(b"Content-Type: text/plain\r\n"), "its response has no head"),
+        (end(0), "its response has no head"),
+        (record(STDOUT, &vec![b'x'; 65_535]), ""),
+        (head(b"Content-Length: 9\r\n\r\nshort"), "its response is shorter than it declares"),
+        (Vec::new(), "closed the connection before its response"),
+        (record(STDOUT, b"Content-Type: te"), "closed the connection before its response"),
+    ] {
+        let set = set(Settings::default(), SiteOptions::default());
+        let client = set.ask(GET);
+        let peer = set.accept();
+        peer.send(&set.world, &bytes);
+        if why.is_empty() {
+            peer.send(&set.world, &record(STDOUT, b"yyyyy"));
+        } else {
+            drop(peer);
+        }
+        set.answer(&client, "502 Bad Gateway");
+        let seen = set.world.seen.borrow().join("\n");
+        assert!(seen.starts_with("FastCGI server peer: ") && seen.contains(why), "{seen}: {why}");
+    }
+}
+
+#[test]
+fn an_end_in_the_middle_is_noticed_by_the_client() {
+    for last in [&b""[..], &end(3), b"nonsense"] {
+        let set = set(Settings::default(), SiteOptions::default());
+        let client = set.ask(GET);
+        let peer = set.accept();
+        peer.send(&set.world, &record(STDOUT, HELLO));
+        set.answer(&client, "hello");
+        peer.send(&set.world, last);
+        drop(peer);
+        let text = client.rest(&set.world);
+        assert!(!text.ends_with("0\r\n\r\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_request_that_is_refused_has_503() {
+    let set = set(Settings::default(), SiteOptions::default());
+    let client = set.ask(GET);
+    set.accept().send(&set.world, &end(2));
+    set.answer(&client, "503 Service Unavailable");
+}
+
+#[test]
+fn a_kept_connection_is_used_again_until_it_is_closed() {
+    let set = set(Settings::default(), SiteOptions { keep: 1, ..SiteOptions::default() });
+    let answer = [record(STDOUT, HELLO), end(0)].concat();
+    let client = set.ask(GET);
+    let peer = set.accept();
+    assert_eq!(peer.got.borrow()[10], 1, "it is asked to keep the connection");
+    peer.send(&set.world, &answer);
+    set.answer(&client, "hello");
+    let client = set.ask(GET);
+    peer.got.take();
+    peer.request(&set.world);
+    peer.send(&set.world, &answer);
+    set.answer(&client, "hello");
+    drop(peer);
+    let client = set.ask(GET);
+    let peer = set.accept();
+    // What follows the end belongs to no request.
+    peer.send(&set.world, &[&answer[..], b"x"].concat());
+    set.answer(&client, "hello");
+    set.world.until(|| peer.is_closed().then_some(()));
+}
+
+#[test]
+fn a_request_is_not_sent_again_that_may_have_run() {
+    let set = set(Settings::default(), SiteOptions { keep: 1, ..SiteOptions::default() });
+    let client = set.ask(GET);
+    let peer = set.accept();
+    peer.send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
+    set.answer(&client, "hello");
+    let client = set.ask(GET);
+    peer.got.take();
+    peer.request(&set.world);
+    drop(peer);
+    set.answer(&client, "502 Bad Gateway");
+    assert!(set.listener.accept().is_err());
+}
+
+#[test]
+fn time_and_clients_that_leave_close_the_connection() {
+    let settings = Settings { request_timeout: 10 * SECOND, queue_timeout: 3 * SECOND, ..Settings::default() };
+    let set = set(settings, SiteOptions { connections: 1, ..SiteOptions::default() });
+    let slow = set.ask(GET);
+    let peer = set.accept();
+    let queued = set.ask(GET);
+    set.world.until(|| (set.world.server.stats().running == 2).then_some(()));
+    set.world.advance(4 * SECOND);
+    set.answer(&queued, "503 Service Unavailable");
+    set.world.advance(7 * SECOND);
+    set.answer(&slow, "504 Gateway Timeout");
+    set.world.until(|| peer.is_closed().then_some(()));
+    let leaves = set.ask(GET);
+    let peer = set.accept();
+    let next = set.ask(GET);
+    drop(leaves);
+    set.world.until(|| peer.is_closed().then_some(()));
+    set.accept().send(&set.world, &[record(STDOUT, HELLO), end(0)].concat()); // it has the place
+    set.answer(&next, "hello");
+}
+
+#[test]
+fn an_answer_before_the_body_was_read_is_passed_on() {
+    let set = set(Settings::default(), SiteOptions::default());
+    let body = vec![b'b'; 6 << 20];
+    let client = set.ask(format!("POST /a.php HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len()));
+    let mut rest = Bytes::from(body);
+    while !rest.is_empty() {
+        client.send(&set.world, rest.split_to(rest.len().min(64 << 10)));
+    }
+    let stream = set.world.until(|| set.listener.accept().ok()).0;
+    let peer = Peer { stream, got: RefCell::default() };
+    let large = vec![b'l'; 60_000];
+    peer.send(&set.world, &record(STDOUT, HELLO));
+    peer.stream.set_nonblocking(true).unwrap();
+    // It writes without reading: were all of the body sent first, both would wait for ever.
+    let mut out = record(STDOUT, &large).repeat(20);
+    out.extend(end(0));
+    let mut at = 0;
+    set.world.until(|| {
+        if let Ok(count) = (&peer.stream).write(&out[at..]) {
+            at += count;
+        }
+        client.text();
+        (at == out.len()).then_some(())
+    });
+    set.world.until(|| client.text().ends_with("\r\n0\r\n\r\n").then_some(()));
+}
+
+#[test]
+fn a_server_that_is_not_there_has_a_second_to_come_back() {
+    let set = set(Settings::default(), SiteOptions::default());
+    let path = set._folder.path().join("socket");
+    std::fs::remove_file(&path).unwrap();
+    let client = set.ask(GET);
+    set.world.until(|| (set.world.server.stats().running == 1).then_some(()));
+    for _ in 0..10 {
+        set.world.advance(SECOND / 20);
+    }
+    let back = UnixListener::bind(&path).unwrap();
+    back.set_nonblocking(true).unwrap();
+    set.world.advance(SECOND / 20);
+    let stream = set.world.until(|| back.accept().ok()).0;
+    (&stream).write_all(&[record(STDOUT, HELLO), end(0)].concat()).unwrap();
+    set.answer(&client, "hello");
+    drop(back);
+    std::fs::remove_file(&path).unwrap();
+    let client = set.ask(GET);
+    set.world.until(|| (set.world.server.stats().running == 1).then_some(()));
+    set.world.advance(2 * SECOND);
+    set.answer(&client, "502 Bad Gateway");
+}
