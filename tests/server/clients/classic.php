@@ -126,7 +126,7 @@ $cases['serve: a directory, reloaded again and again under load'] = function () 
 };
 $cases['serve: a directory, whose php-fpm is killed under load'] = function () {
     $folder = folder_of_scripts('killed');
-    $serve = new Serving($folder, '--children', '2', '--log', 'off');
+    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--admin', 'unix:' . WORK . '/killed.sock');
     until(fn () => count(fpm($serve, true)) === 2);
     $killed = 0;
     $last = [];
@@ -145,6 +145,9 @@ $cases['serve: a directory, whose php-fpm is killed under load'] = function () {
     // Its processes finish what they have, and the next ones take what waits.
     same(['200 counted'], array_keys($answers));
     same(3, substr_count($serve->errors(), 'spindle: php-fpm was ended by signal 9: starting it again in'));
+    $admin = fn (string $path) => shell('curl -s --unix-socket ' . WORK . "/killed.sock http://admin$path");
+    same([['php-fpm', fpm($serve)[0], 'running', 4, 3]], array_map(fn ($told) => [$told['name'], $told['pid'], $told['stage'], $told['starts'], $told['restarts']], json_decode($admin('/status'), true)['programs']));
+    same(1, preg_match('~^spindle_program_restarts_total\{program="php-fpm"\} 3$~m', $admin('/metrics')));
     // A process of it that ends in the middle of a request takes that with it, and no other.
     $slow = popen("curl -s -o /dev/null -w '%{http_code}' $serve->url/slow.php", 'r');
     until(fn () => file_exists(WORK . '/killed/begun'));

@@ -9,7 +9,8 @@ mod program;
 use super::process;
 use super::user::User;
 use options::executable;
-use program::{Program, Told, no_program};
+pub use program::Told;
+use program::{Program, no_program};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -118,27 +119,26 @@ impl<'a> Beside<'a> {
     pub fn told(&self) -> Vec<Told<'_>> {
         self.programs.iter().map(Program::told).collect()
     }
+}
 
-    /// The metrics, in Prometheus' text format: none if there are no programs.
-    pub fn metrics(&self) -> String {
-        let mut text = String::new();
-        let told = self.told();
-        if told.is_empty() {
-            return text;
-        }
-        let mut metric = |name: &str, kind: &str, help: &str, value: &dyn Fn(&Told<'_>) -> u64| {
-            let mut sums = BTreeMap::new();
-            told.iter().for_each(|told| *sums.entry(told.name).or_insert(0) += value(told));
-            let _ = write!(text, "# HELP spindle_{name} {help}\n# TYPE spindle_{name} {kind}\n"); // a String takes all
-            for (program, sum) in sums {
-                let _ = writeln!(text, "spindle_{name}{{program=\"{program}\"}} {sum}");
-            }
-        };
-        let runs = |told: &Told<'_>| u64::from(told.stage != "waiting");
-        metric("programs", "gauge", "Processes beside the server that run.", &runs);
-        metric("program_starts_total", "counter", "How often they were started.", &|told| told.starts);
-        metric("program_restarts_total", "counter", "How often one had to be started again.", &|told| told.restarts);
-        metric("program_failures_total", "counter", "How often one has failed.", &|told| told.failures);
-        text
+/// The metrics of programs, in Prometheus' text format: none if there are no programs.
+pub fn metrics(told: &[Told<'_>]) -> String {
+    let mut text = String::new();
+    if told.is_empty() {
+        return text;
     }
+    let mut metric = |name: &str, kind: &str, help: &str, value: &dyn Fn(&Told<'_>) -> u64| {
+        let mut sums = BTreeMap::new();
+        told.iter().for_each(|told| *sums.entry(told.name).or_insert(0) += value(told));
+        let _ = write!(text, "# HELP spindle_{name} {help}\n# TYPE spindle_{name} {kind}\n"); // a String takes all
+        for (program, sum) in sums {
+            let _ = writeln!(text, "spindle_{name}{{program=\"{program}\"}} {sum}");
+        }
+    };
+    let runs = |told: &Told<'_>| u64::from(told.stage != "waiting");
+    metric("programs", "gauge", "Processes beside the server that run.", &runs);
+    metric("program_starts_total", "counter", "How often they were started.", &|told| told.starts);
+    metric("program_restarts_total", "counter", "How often one had to be started again.", &|told| told.restarts);
+    metric("program_failures_total", "counter", "How often one has failed.", &|told| told.failures);
+    text
 }

@@ -3,6 +3,7 @@
 //! It accepts connections of a socket that belongs to this process and outlives it: those that come while none runs wait in it. A reload
 //! starts another one beside it, at the same socket, and has the old one finish its requests when the new one is ready. So none is lost.
 
+use super::beside::Told;
 use super::process;
 use super::sockets;
 use super::systemd;
@@ -69,6 +70,9 @@ pub struct Fpm<'a> {
     running: Vec<Running>,
     /// How many were started.
     starts: u32,
+    /// How often it had to be started again, and has failed.
+    restarts: u64,
+    failures: u64,
     early: u32,
     /// When one is started.
     next: Option<Instant>,
@@ -127,6 +131,8 @@ impl<'a> Fpm<'a> {
             terms,
             running,
             starts: 0,
+            restarts: 0,
+            failures: 0,
             early: 0,
             next: None,
             is_stopping: false,
@@ -250,6 +256,31 @@ impl<'a> Fpm<'a> {
         self.running.iter_mut().for_each(|running| running.tell(by));
     }
 
+    /// What is told of it: as of a program beside the server.
+    pub fn told(&self) -> Vec<Told<'_>> {
+        let told = |stage, running: Option<&Running>| Told {
+            name: "php-fpm",
+            number: 1,
+            every_seconds: None,
+            pid: running.map(|running| running.pid.as_raw_pid()),
+            stage,
+            seconds: running.map_or(0.0, |running| running.began.elapsed().as_secs_f64()),
+            starts: 0,
+            restarts: 0,
+            failures: 0,
+        };
+        let stage = |running: &Running| if running.is_told { "ending" } else { "running" };
+        let mut all: Vec<_> = self.running.iter().map(|running| told(stage(running), Some(running))).collect();
+        if all.is_empty() {
+            all.push(told("waiting", None));
+        }
+        // The numbers are those of all; the check of the settings is no start.
+        let last = all.len() - 1;
+        (all[last].starts, all[last].restarts) = (u64::from(self.starts.saturating_sub(1)), self.restarts);
+        all[last].failures = self.failures;
+        all
+    }
+
     pub fn is_running(&self) -> bool {
         !self.running.is_empty()
     }
@@ -341,6 +372,8 @@ impl<'a> Fpm<'a> {
     fn again(&mut self, now: Instant, how: &str) {
         let pause = (FIRST_PAUSE * 2u32.saturating_pow(self.early)).min(LONGEST_PAUSE);
         self.early = (self.early + 1).min(16);
+        self.restarts += 1;
+        self.failures += 1;
         self.next = Some(now + pause);
         self.says.push(format!("spindle: php-fpm {how}: starting it again in {} seconds", pause.as_secs_f32()));
     }

@@ -53,12 +53,12 @@ pub struct Program {
 #[derive(Serialize)]
 pub struct Told<'a> {
     pub name: &'a str,
-    number: usize,
-    every_seconds: Option<u64>,
-    pid: Option<i32>,
+    pub number: usize,
+    pub every_seconds: Option<u64>,
+    pub pid: Option<i32>,
     pub stage: &'static str,
     /// Since it was started.
-    seconds: f64,
+    pub seconds: f64,
     pub starts: u64,
     pub restarts: u64,
     pub failures: u64,

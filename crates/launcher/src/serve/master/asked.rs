@@ -2,6 +2,8 @@
 
 use super::Master;
 use crate::serve::admin::{Answer, Awaited, Question};
+use crate::serve::beside;
+use crate::serve::fpm::Fpm;
 use crate::serve::report::{self, Told};
 use crate::serve::requests::Asking;
 use crate::serve::worker::{Stage, Worker};
@@ -10,7 +12,8 @@ use std::time::Instant;
 impl Master<'_> {
     /// Answers what is asked at the admin addresses.
     pub(super) fn answer(&mut self) {
-        let (workers, board, beside) = (&self.workers, &self.board, &self.beside);
+        let (workers, board, programs, fpm) = (&self.workers, &self.board, &self.beside, &self.fpm);
+        let beside = || programs.told().into_iter().chain(fpm.iter().flat_map(Fpm::told)).collect::<Vec<_>>();
         let numbers = |worker: &Worker| worker.place.map(|place| board.read(place)).unwrap_or_default();
         let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
         let (is_stopping, mut reloads, mut lists) = (self.stopping.is_some(), false, false);
@@ -32,11 +35,11 @@ impl Master<'_> {
                 },
                 Question::Metrics => {
                     let metrics_of_workers = report::metrics(&told(), &self.history, self.lines.missing());
-                    metrics(metrics_of_workers + &self.relayed.metrics() + &beside.metrics())
+                    metrics(metrics_of_workers + &self.relayed.metrics() + &beside::metrics(&beside()))
                 }
                 Question::Status => {
                     let addresses = &self.plan.addresses;
-                    json(report::status(&told(), &beside.told(), addresses, self.began, is_stopping))
+                    json(report::status(&told(), &beside(), addresses, self.began, is_stopping))
                 }
                 Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
                 Question::Reload => {
