@@ -341,6 +341,8 @@ spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *begins
 void spindle_instance_begin(spindle_instance *);
 /* Makes it the running one; NULL: that of the script. */
 void spindle_instance_enter(spindle_instance *to);
+/* The same for a request that runs there; what another one has left in the global variables is still there. */
+void spindle_instance_switch(spindle_instance *to);
 /* Returns the running one; NULL: that of the script. */
 spindle_instance *spindle_instance_running(void);
 /* Calls the destructors of the objects that the running instance has made. */
@@ -407,6 +409,7 @@ void spindle_sapi_end_output(void);
 void spindle_sapi_end(void);
 void spindle_sapi_release(void);
 void spindle_sapi_free(spindle_sapi *of);
+void spindle_sapi_superglobals_aside(spindle_sapi *of); /* its instance runs for another reason */
 void spindle_sapi_superglobals_end(spindle_sapi *of); /* with the variables of its instance, in which they lie */
 void spindle_sapi_aborted(spindle_sapi *of);
 bool spindle_sapi_output_failed(void); /* returns whether the script is to end */

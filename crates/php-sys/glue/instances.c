@@ -702,6 +702,14 @@ spindle_instance *spindle_instance_running(void)
 
 void spindle_instance_enter(spindle_instance *to)
 {
+	spindle_instance_switch(to);
+	if (UNEXPECTED(to && to->superglobals_of)) {
+		spindle_sapi_superglobals_aside(to->superglobals_of);
+	}
+}
+
+void spindle_instance_switch(spindle_instance *to)
+{
 	spindle_instance *from = instances_running;
 	size_t last;
 

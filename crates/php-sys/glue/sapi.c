@@ -571,6 +571,18 @@ void spindle_sapi_superglobals_end(spindle_sapi *of)
 	of->left_in = NULL;
 }
 
+/* The code that runs in its instance then, such as a destructor that the cycle collector calls, is to see nothing of a client. */
+void spindle_sapi_superglobals_aside(spindle_sapi *of)
+{
+	spindle_sapi_superglobals_end(of);
+	for (int i = 0; i < SUPERGLOBALS; i++) {
+		zval *value = superglobal(i);
+
+		put_aside(&of->superglobals[i], value);
+		ZVAL_NULL(value);
+	}
+}
+
 /* Its instance runs. */
 static void find_superglobals(spindle_sapi *to)
 {
@@ -621,7 +633,7 @@ void spindle_sapi_switch(spindle_sapi *from, spindle_sapi *to, bool is_released)
 		}
 	} else {
 		leave_superglobals(from, is_released);
-		spindle_instance_enter(to->instance);
+		spindle_instance_switch(to->instance);
 		find_superglobals(to);
 	}
 	for (uint32_t i = 0; i < static_count; i++) {
