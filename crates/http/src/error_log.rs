@@ -64,7 +64,11 @@ pub fn watch(settings: &Settings, subject: fn() -> Option<Subject>) {
     let missing = move |lost| {
         let (lines, are) = if lost == 1 { ("line", "is") } else { ("lines", "are") };
         let of = if kind.worker > 0 { format!(" of worker {}", kind.worker) } else { String::new() };
-        kind.line(&format!("{lost} {lines}{of} {are} missing here, as no one has read standard error"), WARNING, None)
+        kind.line(
+            &format!("{lost} {lines}{of} {are} missing here, as standard error was not read in time"),
+            WARNING,
+            None,
+        )
     };
     error_log::watch(format, Box::new(missing));
 }

@@ -7,8 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many may wait, and how many bytes. Further ones are lost, until those are written.
-const MOST: usize = 200;
+/// How many bytes may wait.
 const MOST_BYTES: usize = 1 << 20;
 
 /// When a reader was too slow for a line, none is waited for, for this many times as long.
@@ -18,6 +17,8 @@ const STACK_BYTES: usize = 128 * 1024;
 
 /// What the thread does.
 pub struct Writer {
+    /// How many lines may wait. Further ones are lost, until those are written.
+    pub most: usize,
     /// Writes a line, however long that takes. Returns `false` if it fails, as when the reader is gone.
     pub write: fn(&[u8]) -> bool,
     /// The line that says that this many are missing in its place.
@@ -51,6 +52,7 @@ struct Shared {
 /// Lines that are written one after the other. In the child of a fork, which does not have the thread, none is taken.
 pub struct Lines {
     shared: Arc<Shared>,
+    most: usize,
     process: u32,
     /// Until when none is waited for.
     rests: Mutex<Option<Instant>>,
@@ -64,9 +66,10 @@ impl Lines {
     pub fn begin(name: &str, writer: Writer) -> io::Result<Lines> {
         let shared = Arc::new(Shared::default());
         let its = Arc::clone(&shared);
+        let most = writer.most;
         let builder = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
         builder.spawn(move || its.write(&writer))?;
-        Ok(Lines { shared, process: std::process::id(), rests: Mutex::new(None) })
+        Ok(Lines { shared, most, process: std::process::id(), rests: Mutex::new(None) })
     }
 
     /// Whether this process has begun them.
@@ -82,7 +85,7 @@ impl Lines {
         }
         let mut state = self.shared.lock();
         let is_first = !state.is_busy();
-        let is_too_much = state.waiting.len() >= MOST || state.bytes + line.len() > MOST_BYTES;
+        let is_too_much = state.waiting.len() >= self.most || state.bytes + line.len() > MOST_BYTES;
         if state.lost > 0 || is_too_much && !is_first {
             state.lost += 1;
             state.missing += 1;
@@ -161,10 +164,11 @@ impl Shared {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Lines, MOST, MOST_BYTES, Writer};
+    use super::{Lines, MOST_BYTES, Writer};
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::time::{Duration, Instant};
 
+    const MOST: usize = 200;
     const LONG: Duration = Duration::from_secs(60);
 
     /// The reader: nothing is written while a test holds it.
@@ -183,7 +187,7 @@ mod tests {
             line != b"fails\n"
         }
         let missing = Box::new(|count| format!("{count} are missing\n").into_bytes());
-        (alone, Lines::begin("lines", Writer { write, missing }).unwrap())
+        (alone, Lines::begin("lines", Writer { most: MOST, write, missing }).unwrap())
     }
 
     #[test]

@@ -108,6 +108,7 @@ function tellRequests(Server $server): void
     $requests = $server->requests();
     foreach ($requests as $told => $request) {
         [$target, $where] = [$request['target'], $request['where']];
+        $request['method'] = \substr($request['method'], 0, 50);
         foreach ([6000, 2000, 300] as $most) {
             $request['target'] = \strlen($target) > $most / 2 ? \substr($target, 0, $most / 2) . '…' : $target;
             $request['where'] = \strlen($where) > $most ? \substr($where, 0, $most) . "…\n" : $where;

@@ -5,6 +5,9 @@ use spindle_inbox::lines::{Lines, Writer};
 use std::io;
 use std::mem::MaybeUninit;
 
+/// How many may wait, as many as entries of the access log.
+const MOST: usize = 10_000;
+
 /// Begins lines to standard error, which are written by a thread in which no signal is handled. `missing` is said in the place of this
 /// many that were lost.
 ///
@@ -12,7 +15,7 @@ use std::mem::MaybeUninit;
 /// There is no room for a thread.
 pub fn lines(missing: impl Fn(u64) -> Vec<u8> + Send + 'static) -> io::Result<Lines> {
     let _mask = SignalsBlocked::new()?;
-    Lines::begin("spindle-lines", Writer { write, missing: Box::new(missing) })
+    Lines::begin("spindle-lines", Writer { most: MOST, write, missing: Box::new(missing) })
 }
 
 /// Whether what is written to it may have to wait for a reader, as a file has none.

@@ -127,13 +127,16 @@ $cases['serve: programs are tables of spindle.toml'] = function () {
         ["[process.mail]\ncomand = 'true'", "unknown key 'comand' in conf/spindle.toml, line 5: did you mean 'command'?"],
         ["[process.mail]\ncount = 2", 'process.mail in conf/spindle.toml, line 4 has no command'],
         ["[process.mail]\ncommand = 'true'\ncount = 0", '--run mail*0: COUNT is a number, from 1 to 1024'],
+        ["[process.mail]\ncommand = 'true'\ncount = '2'", 'process.mail in conf/spindle.toml, line 4 takes a number as its count, not a value of type string'],
+        ["[process.mail]\ncommand = ['php', 'x.php']", 'process.mail in conf/spindle.toml, line 4 takes a text as its command, not a value of type array'],
+        ["[every.clean]\ncommand = 'true'\ntime = 5", 'every.clean in conf/spindle.toml, line 4 takes a text as its time, not a value of type integer'],
         ["[process.mail]\ncommand = ''", '--run mail: there is no COMMAND'],
         ["[process.'a=b']\ncommand = 'true'", 'process.a=b in conf/spindle.toml, line 4 is no name'],
         ["process = 'true'", 'process in conf/spindle.toml, line 4 takes tables: [process.NAME]'],
         ["process.mail = 'true'", 'process.mail in conf/spindle.toml, line 4 is no table'],
         ["[every.clean]\ncommand = 'true'", 'every.clean in conf/spindle.toml, line 4 has no time, as 30s, 5m or 1h'],
         ["[every.clean]\ncommand = 'true'\ntime = '5m rm'", 'every.clean in conf/spindle.toml, line 4 has no time, as 30s, 5m or 1h'],
-        ["[every.clean]\ncommand = 'true'\ntime = 5", '--every clean: TIME is as in 30s, 5m or 1h, up to a year'],
+        ["[every.clean]\ncommand = 'true'\ntime = '5'", '--every clean: TIME is as in 30s, 5m or 1h, up to a year'],
         ["[every.clean]\ncommand = 'true'\ncount = 5", "unknown key 'count' in conf/spindle.toml, line 6: 'spindle serve --help' lists them"],
     ] as [$text, $message]) {
         same("spindle: $message (status 1)", shell('env -C ' . WORK . ' ' . dirname(EXTENSION) . '/spindle serve --config ' . configured("$head$text\n")));

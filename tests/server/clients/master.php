@@ -65,14 +65,14 @@ $cases['serve: a standard error that no one reads keeps the command from nothing
     fclose($pipe);
     until(fn() => file_exists(WORK . '/whole.err'));
     $lines = preg_grep('~^x*$~', file(WORK . '/whole.err', FILE_IGNORE_NEW_LINES), PREG_GREP_INVERT);
-    same([], preg_grep('~^(spindle: .*(again|standard output and error|taken over|the old one|standard error)|Serving .* stops it|Stopping .* at once)$~', $lines, PREG_GREP_INVERT));
-    same(1, count(preg_grep("~^spindle: $lost lines are missing here, as no one has read standard error$~", $lines)));
+    same([], preg_grep('~^(spindle: .*(again|standard output and error|taken over|the old one|standard error|read in time)|Serving .* stops it|Stopping .* at once)$~', $lines, PREG_GREP_INVERT));
+    same(1, count(preg_grep("~^spindle: $lost lines are missing here, as standard error was not read in time$~", $lines)));
     same('Stopping when all requests are answered; Ctrl+C stops at once', end($lines));
 };
 $cases['serve: an error log that no one reads keeps no request from its answer'] = function () {
     $logs = <<<'PHP'
         return function (Async\Http\Request $r) {
-            $r->path() === '/slow' ? usleep(300_000) : error_log('logged ' . $r->path() . str_repeat('.', 900));
+            $r->path() === '/slow' ? usleep(300_000) : error_log('logged ' . $r->path() . str_repeat('.', 9000));
             return (string) getmypid();
         };
         PHP;
@@ -98,9 +98,9 @@ $cases['serve: an error log that no one reads keeps no request from its answer']
     }
 };
 $cases['serve: what is missing in an error log is said in its place'] = function () {
-    foreach (['combined' => '~^(\d+) lines are missing here, as no one has read standard error$~m', 'json' => '~^{"time":"[^"]+","level":"warning","message":"(\d+) lines are missing here, as no one has read standard error",.*}$~m'] as $format => $pattern) {
+    foreach (['combined' => '~^(\d+) lines are missing here, as standard error was not read in time$~m', 'json' => '~^{"time":"[^"]+","level":"warning","message":"(\d+) lines are missing here, as standard error was not read in time",.*}$~m'] as $format => $pattern) {
         @unlink(WORK . '/whole.err');
-        [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--log', $format, '--admin', 'unix:' . WORK . '/admin.sock', app('logs.php', 'return fn() => error_log("logged " . $GLOBALS["n"] = ($GLOBALS["n"] ?? 0) + 1) ? "fine" : "";'));
+        [$serve, $pipe] = unread('cat >&2; mv serve.err whole.err', '--log', $format, '--admin', 'unix:' . WORK . '/admin.sock', app('logs.php', 'return fn() => error_log("logged " . ($GLOBALS["n"] = ($GLOBALS["n"] ?? 0) + 1) . str_repeat(".", 8000)) ? "fine" : "";'));
         same(300, substr_count($serve->get('/[1-300]'), 'fine'));
         until(fn() => metric('spindle_log_lines_lost_total{log="error"}') > 0.0);
         file_put_contents(WORK . '/opens', "open\n");

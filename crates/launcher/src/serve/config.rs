@@ -141,9 +141,16 @@ impl Source<'_> {
             {
                 return Err(self.unknown(other, ["command", more].into_iter()));
             }
-            let text = |key: &str| table.get(key).map(|value| scalar(value.get_ref()).unwrap_or_default());
-            let command = text("command").ok_or_else(|| format!("{from} has no command"))?;
-            let value = match (option, text(more)) {
+            let text = |key: &str| {
+                let Some(value) = table.get(key).map(Spanned::get_ref) else { return Ok(None) };
+                let (is_fine, takes) =
+                    if key == "count" { (value.is_integer(), "number") } else { (value.is_str(), "text") };
+                let kind = value.type_str();
+                let wrong = || format!("{from} takes a {takes} as its {key}, not a value of type {kind}");
+                if is_fine { Ok(scalar(value)) } else { Err(wrong()) }
+            };
+            let command = text("command")?.ok_or_else(|| format!("{from} has no command"))?;
+            let value = match (option, text(more)?) {
                 ("run", None) => format!("{}={command}", name.get_ref()),
                 ("run", Some(count)) => format!("{}*{count}={command}", name.get_ref()),
                 (_, Some(time)) if !time.contains(char::is_whitespace) => {

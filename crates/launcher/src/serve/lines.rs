@@ -9,6 +9,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+/// How many may wait: they are few.
+const MOST: usize = 200;
+
 /// The size of a line, below that of what a pipe takes whole or not at all (`PIPE_BUF`), as PHP writes to the same one.
 const LONGEST: usize = 4000;
 
@@ -24,9 +27,9 @@ impl Lines {
     pub fn begin() -> io::Result<Lines> {
         let missing = |lost| {
             let lines = if lost == 1 { "line is" } else { "lines are" };
-            format!("spindle: {lost} {lines} missing here, as no one has read standard error\n").into_bytes()
+            format!("spindle: {lost} {lines} missing here, as standard error was not read in time\n").into_bytes()
         };
-        lines::Lines::begin("lines", Writer { write: write_whole, missing: Box::new(missing) }).map(Lines)
+        lines::Lines::begin("lines", Writer { most: MOST, write: write_whole, missing: Box::new(missing) }).map(Lines)
     }
 
     /// Says a line, which may be long and have any characters in it: it stays one line.
