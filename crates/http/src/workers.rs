@@ -2,6 +2,7 @@
 
 use spindle_php::sapi;
 use spindle_server::zygote;
+use spindle_zend::{Str, engine};
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
@@ -18,6 +19,17 @@ pub fn register() {
         unsafe { std::env::remove_var(VARIABLE) };
         zygote::keep(socket);
         SOCKET.get_or_init(|| socket);
-        sapi::before_first_request(|| SOCKET.get().map_or_else(Vec::new, |socket| zygote::workers(*socket)));
+        sapi::before_first_request(|| {
+            SOCKET.get().map_or_else(Vec::new, |socket| zygote::workers(*socket, obstacle()))
+        });
     }
+}
+
+/// Returns why no workers can be forked: each would have the connections that code has opened, and draw the same random numbers.
+fn obstacle() -> Option<&'static str> {
+    let preloads = engine::setting_entry(c"opcache.preload").is_some_and(|entry| {
+        // SAFETY: null, or its value, which does not change meanwhile.
+        unsafe { Str::borrow(entry.value) }.is_some_and(|file| !file.as_bytes().is_empty())
+    });
+    preloads.then_some("opcache.preload runs code before")
 }

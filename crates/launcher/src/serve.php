@@ -221,6 +221,10 @@ function main(array $arguments): never
     $isDev = isset($one['dev']);
     $app = $one['app'];
     $grace = (float) $one['grace'];
+    if (!isset($one['control'])) { // which the module adds to the arguments of a worker that is forked
+        \fwrite(\STDERR, "spindle: PHP has not loaded Spindle, or one of another version: 'spindle doctor' says why\n");
+        exit(1);
+    }
     State::$control = \fopen("php://fd/$one[control]", 'r+');
     \stream_set_timeout(State::$control, 1 << 30); // as it is a socket, the default would be a minute
     \extension_loaded('spindle') || fail("PHP has not loaded Spindle: 'spindle doctor' says why");

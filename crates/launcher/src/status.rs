@@ -63,11 +63,11 @@ fn text(status: &Value, requests: &Value) -> String {
     text += if status["stopping"] == true { ", stopping\n" } else { "\n" };
     for worker in each(&status["workers"]) {
         let memory = worker["memory_bytes"].as_f64().unwrap_or(0.0) / 1e6;
+        let process = worker["pid"].as_i64().map_or(String::new(), |pid| format!("process {pid}, "));
         let _ = writeln!(
             text,
-            "worker {}: process {}, {} for {}, {memory:.1} MB, connections {}, requests {}, running {}, queued {}",
+            "worker {}: {process}{} for {}, {memory:.1} MB, connections {}, requests {}, running {}, queued {}",
             worker["worker"],
-            worker["pid"],
             word(&worker["stage"]),
             duration(&worker["seconds"]),
             worker["connections"],

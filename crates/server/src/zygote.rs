@@ -31,12 +31,16 @@ const IGNORED: [c_int; 6] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SI
 const NAP: Duration = Duration::from_micros(100);
 
 /// Forks workers until the command is gone. Returns in each worker, with its arguments: never in this process. The socket is that with
-/// this number, which the process was started with.
-pub fn workers(socket: RawFd) -> Vec<CString> {
+/// this number, which the process was started with. `obstacle`: why no worker can be forked.
+pub fn workers(socket: RawFd, obstacle: Option<&str>) -> Vec<CString> {
     // SAFETY: the command has left it to this process for this use. If it is not open, the next call fails.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     let Ok(command) = socket_peercred(&socket) else { end(1) };
     let ignored = IGNORED.map(ignore);
+    if let Some(obstacle) = obstacle {
+        answer(&socket, &format!("alone {obstacle}"));
+        end(0);
+    }
     if let Some(threads) = threads().filter(|threads| *threads > 1) {
         answer(&socket, &format!("alone an extension of PHP has started threads: there are {threads}"));
         end(0);
@@ -47,8 +51,7 @@ pub fn workers(socket: RawFd) -> Vec<CString> {
             answer(&socket, &format!("failed {} there are too many open files", request.number));
             continue;
         }
-        if fork_worker(&socket, &request.number, command.pid) {
-            IGNORED.iter().zip(ignored).for_each(|(signal, action)| restore(*signal, &action));
+        if fork_worker(&socket, &request.number, command.pid, &ignored) {
             return request.into_arguments();
         }
     }
@@ -120,8 +123,8 @@ fn answer(socket: &OwnedFd, text: &str) {
     let _ = send(socket, text.as_bytes(), SendFlags::NOSIGNAL); // the command may be gone
 }
 
-/// Forks a worker, and answers. Returns `true` in it.
-fn fork_worker(socket: &OwnedFd, number: &str, command: Pid) -> bool {
+/// Forks a worker, which has these actions of signals, and answers. Returns `true` in it.
+fn fork_worker(socket: &OwnedFd, number: &str, command: Pid, actions: &[libc::sigaction; IGNORED.len()]) -> bool {
     // SAFETY: all streams of C. What one of them still had to write would be written by each worker.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let failed = |error: std::io::Error| answer(socket, &format!("failed {number} {error}"));
@@ -130,6 +133,7 @@ fn fork_worker(socket: &OwnedFd, number: &str, command: Pid) -> bool {
             let between = getpid();
             match fork() {
                 Ok(None) => {
+                    IGNORED.iter().zip(actions).for_each(|(signal, action)| restore(*signal, action));
                     become_worker(between, command);
                     return true;
                 }

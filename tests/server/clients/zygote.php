@@ -41,7 +41,7 @@ const FORKED = <<<'PHP'
             '/opcache' => json_encode(opcache_get_status(true)['scripts'][realpath(__DIR__ . '/part.php')]),
             '/part' => PART,
             '/sockets' => json_encode(array_values(array_filter(array_map(fn($fd) => @readlink("/proc/self/fd/$fd"), scandir('/proc/self/fd')), fn($to) => str_starts_with((string) $to, 'socket:')))),
-            '/environment' => json_encode([getenv('SPINDLE_ZYGOTE'), posix_getpgid(0) === getmypid(), posix_getppid(), class_exists('Preloaded', false)]),
+            '/environment' => json_encode([getenv('SPINDLE_ZYGOTE'), posix_getpgid(0) === getmypid(), posix_getppid()]),
             default => '',
         };
         return trim(getmypid() . ' ' . $answer);
@@ -51,8 +51,7 @@ const FORKED = <<<'PHP'
 $cases['serve: workers share the code that one of them has compiled, and nothing that they must not'] = function () {
     file_put_contents(WORK . '/part.php', "<?php const PART = 'old';\n");
     touch(WORK . '/part.php', time() - 60); // opcache keeps no file that has just changed
-    file_put_contents(WORK . '/preload.php', "<?php mt_srand(); mt_rand(); lcg_value(); class Preloaded {}\n");
-    $serve = new Serving('--workers', '3', '-d', 'opcache.preload=' . WORK . '/preload.php', '-d', 'opcache.preload_user=' . posix_getpwuid(posix_geteuid())['name'], app('forked.php', FORKED));
+    $serve = new Serving('--workers', '3', app('forked.php', FORKED));
     $all = workers($serve, 3);
     same(1, count(zygotes($serve, $all)));
     // Each has included it once.
@@ -64,7 +63,7 @@ $cases['serve: workers share the code that one of them has compiled, and nothing
         same(3, count(array_unique(array_column($first, $kind))));
     }
     foreach (of_each($serve, 3, '/environment') as $environment) {
-        same([false, true, (int) command_of($serve), true], json_decode($environment));
+        same([false, true, (int) command_of($serve)], json_decode($environment));
     }
     // What is told to one worker is not heard by another one.
     $ends = array_map(json_decode(...), of_each($serve, 3, '/sockets'));
@@ -120,6 +119,18 @@ $cases['serve: workers go on without the PHP that has forked them, and another o
     // The end of the command is theirs.
     posix_kill((int) command_of($serve), SIGKILL);
     until(fn() => array_filter([$another, ...$all], lives(...)) === []);
+};
+$cases['serve: where code is preloaded, no worker is forked with what that has opened'] = function () {
+    file_put_contents(WORK . '/preload.php', "<?php class Preloaded {}\n");
+    $user = posix_geteuid() === 0 ? ['--user', 'nobody'] : [];
+    chmod(WORK, 0755);
+    $serve = new Serving('--workers', '2', ...$user, ...['-d', 'opcache.preload=' . WORK . '/preload.php', app('preloads.php', 'return fn() => (string) getmypid() . (class_exists("Preloaded", false) ? "" : " without");')]);
+    $all = workers($serve, 2);
+    same([], zygotes($serve, $all));
+    same(1, preg_match_all('~^spindle: each worker starts a PHP of its own, as opcache.preload runs code before$~m', $serve->errors()));
+    same(true, ctype_digit(serving($serve)));
+    $serve->signal();
+    same(0, $serve->end());
 };
 $cases['serve: a PHP that does not get to fork is ended, and one that has threads forks no workers'] = function () {
     // As an extension that has a thread from its start on.
