@@ -173,6 +173,25 @@ if (posix_geteuid() === 0) {
         $serve->signal();
         same(0, $serve->end());
     };
+    $cases['serve: a directory, as another user, who plants links for the configuration'] = function () {
+        $folder = folder_of_scripts('planted');
+        chmod(WORK, 0755);
+        $victim = WORK . '/of-root';
+        file_put_contents($victim, 'kept');
+        chmod($victim, 0600);
+        file_put_contents(WORK . "/$folder/plant.php", '<?php foreach (range(2, 9) as $n) echo (int) @symlink($_GET["to"], "$_GET[in]/conf.$n"); echo (int) @rename("$_GET[in]/socket", "$_GET[in]/x"), (int) @file_put_contents($_GET["conf"], "x");');
+        $serve = new Serving($folder, '--user', 'nobody', '--log', 'off');
+        until(function () use ($serve, &$found) { return fpm($serve) && preg_match('~(/\S*/spindle-fpm\.[^/]+)/conf\.\d+~', file_get_contents('/proc/' . fpm($serve)[0] . '/cmdline'), $found); });
+        same('0000000000', $serve->get('/plant.php?' . http_build_query(['to' => $victim, 'in' => $found[1], 'conf' => $found[0]])));
+        $serve->signal(SIGHUP);
+        until(fn () => str_contains($serve->errors(), 'has taken over') && count(fpm($serve)) === 1);
+        same(['kept', 0], [file_get_contents($victim), fileowner($victim)]);
+        // The user finds the socket, and reads the configuration.
+        same(['drwx--x---', 'srw-------', '-rw-r-----'], array_map(fn ($name) => shell("stat -c %A $found[1]/$name"), ['', 'socket', 'conf.3']));
+        same('front / /index.php', $serve->get('/'));
+        $serve->signal();
+        same(0, $serve->end());
+    };
 }
 
 /** Applications of the distribution, unpacked and not installed: see tests/applications. */

@@ -13,11 +13,11 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, Write as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, fchown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -116,11 +116,15 @@ impl<'a> Fpm<'a> {
         let path = place.path().join("socket");
         let socket = sockets::unix(&path).map_err(say)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(say)?;
+        // The folder stays with whoever starts the command: scripts run as the user, and could leave a link there where the next
+        // configuration is to be written.
+        let mut mode = 0o700;
         if let Some(user) = user {
-            for path in [place.path(), &path] {
-                chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw())).map_err(say)?;
-            }
+            mode = 0o710;
+            user.give(&path).map_err(say)?;
+            chown(place.path(), None, Some(user.gid.as_raw())).map_err(say)?;
         }
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).map_err(say)?;
         let (folder, running) = (folder.to_owned(), Vec::new());
         let mut fpm = Fpm {
             program,
@@ -175,10 +179,13 @@ impl<'a> Fpm<'a> {
         if runs_as_root {
             text += "user = root\ngroup = root\n";
         }
-        let written = fs::write(&file, text).and_then(|()| match self.user {
-            Some(user) => chown(&file, Some(user.uid.as_raw()), Some(user.gid.as_raw())),
-            None => Ok(()),
-        });
+        let written =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file).and_then(|mut made| {
+                made.write_all(text.as_bytes())?;
+                let Some(user) = self.user else { return Ok(()) };
+                fchown(&made, None, Some(user.gid.as_raw()))?;
+                made.set_permissions(fs::Permissions::from_mode(0o640))
+            });
         written.map_err(|error| format!("no configuration for php-fpm: {}", console::reason(&error)))?;
         let mut command = Command::new(&self.program);
         if let Some(user) = self.user {
