@@ -161,6 +161,40 @@ $cases['serve: a directory, whose php-fpm is killed under load'] = function () {
     $serve->signal(SIGKILL);
     until(fn () => array_filter($all, fn ($pid) => file_exists("/proc/$pid")) === []);
 };
+$cases['serve: a directory, whose php-fpm crashes before a stop'] = function () {
+    $folder = folder_of_scripts('crashed');
+    $serve = new Serving($folder, '--children', '1', '--grace', '1', '--log', 'off');
+    $slow = popen("curl -s -o /dev/null $serve->url/slow.php", 'r');
+    until(fn () => file_exists(WORK . '/crashed/begun'));
+    $all = [...fpm($serve), ...fpm($serve, true)];
+    try {
+        posix_kill($all[0], SIGKILL);
+        until(fn () => str_contains($serve->errors(), 'starting it again') && count(fpm($serve, true)) === 1);
+        same([2, true], [count($all), file_exists("/proc/$all[1]")]);
+        array_push($all, ...fpm($serve), ...fpm($serve, true));
+        $serve->signal();
+        $serve->end();
+        until(fn () => array_filter($all, fn ($pid) => file_exists("/proc/$pid")) === [], 20);
+        same(1, substr_count($serve->errors(), 'spindle: processes of a php-fpm that has crashed do not end: they are killed'));
+    } finally {
+        touch(WORK . '/crashed/go');
+    }
+    pclose($slow);
+};
+$cases['serve: a directory, stopped at once'] = function () {
+    $folder = folder_of_scripts('at-once');
+    $serve = new Serving($folder, '--children', '32', '--log', 'off');
+    $slow = popen("curl -s -o /dev/null $serve->url/slow.php", 'r');
+    until(fn () => file_exists(WORK . '/at-once/begun') && count(fpm($serve, true)) === 32);
+    $all = [...fpm($serve), ...fpm($serve, true)];
+    $serve->signal();
+    until(fn () => str_contains($serve->errors(), 'Stopping'));
+    $serve->signal();
+    $serve->end();
+    until(fn () => array_filter($all, fn ($pid) => file_exists("/proc/$pid")) === []);
+    same([33, 1, true], [count($all), substr_count($serve->errors(), 'php-fpm does not end: it is killed'), substr_count($serve->errors(), "\n") < 10]);
+    pclose($slow);
+};
 if (posix_geteuid() === 0) {
     $cases['serve: a directory, as another user'] = function () {
         $folder = folder_of_scripts('others');

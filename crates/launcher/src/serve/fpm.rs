@@ -3,19 +3,25 @@
 //! It accepts connections of a socket that belongs to this process and outlives it: those that come while none runs wait in it. A reload
 //! starts another one beside it, at the same socket, and has the old one finish its requests when the new one is ready. So none is lost.
 
+mod left;
+mod program;
+mod running;
+
 use super::beside::Told;
 use super::process;
 use super::sockets;
 use super::systemd;
 use super::user::User;
 use crate::console;
+use left::Left;
+pub use program::find;
+use running::Running;
 use rustix::event::{PollFd, PollFlags};
-use rustix::io::{Errno, read};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use std::ffi::{OsStr, OsString};
+use rustix::process::{Pid, Signal};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, PipeReader, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, fchown};
 use std::path::{Path, PathBuf};
@@ -31,12 +37,6 @@ const EARLY: Duration = Duration::from_secs(10);
 /// How much longer than its requests it may take to end.
 const LAST: Duration = Duration::from_secs(5);
 
-/// What php-fpm says when it is ready.
-const READY: &str = "ready to handle connections";
-
-/// The longest line.
-const LONGEST: usize = 8 << 10;
-
 /// What it is started with: a reload may change that.
 #[derive(Clone)]
 pub struct Terms {
@@ -49,17 +49,6 @@ pub struct Terms {
     pub grace: Duration,
 }
 
-struct Running {
-    pid: Pid,
-    began: Instant,
-    said: PipeReader,
-    line: Vec<u8>,
-    is_ready: bool,
-    is_told: bool,
-    /// When it is killed.
-    due: Option<Instant>,
-}
-
 pub struct Fpm<'a> {
     program: PathBuf,
     place: TempDir,
@@ -68,6 +57,8 @@ pub struct Fpm<'a> {
     folder: PathBuf,
     terms: Terms,
     running: Vec<Running>,
+    /// Processes of those that have crashed.
+    left: Vec<Left>,
     /// How many were started.
     starts: u32,
     /// How often it had to be started again, and has failed.
@@ -79,30 +70,6 @@ pub struct Fpm<'a> {
     is_stopping: bool,
     /// Lines that are still to be said.
     pub says: Vec<String>,
-}
-
-/// Finds the php-fpm of this version of PHP, or the one that is named.
-///
-/// # Errors
-/// There is none.
-pub fn find(named: Option<&OsStr>, version: u32, folder: &Path) -> Result<PathBuf, String> {
-    let (major, minor) = (version / 10_000, version / 100 % 100);
-    let names = named
-        .map_or_else(|| vec![format!("php-fpm{major}.{minor}").into(), "php-fpm".into()], |name| vec![name.to_owned()]);
-    // It is often where only the PATH of root leads to.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<_> =
-        std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from)).collect();
-    let is_program = |file: &PathBuf| file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok();
-    let places = names.iter().flat_map(|name| match Path::new(name).components().count() {
-        1 => folders.iter().map(|place| folder.join(place).join(name)).collect(),
-        _ => vec![folder.join(name)],
-    });
-    let found = places.into_iter().find(is_program);
-    found.ok_or_else(|| match named {
-        Some(name) => format!("--fpm: there is no program '{}'", name.to_string_lossy()),
-        None => "there is no php-fpm, which classic mode needs: --fpm names one".to_owned(),
-    })
 }
 
 impl<'a> Fpm<'a> {
@@ -134,6 +101,7 @@ impl<'a> Fpm<'a> {
             folder,
             terms,
             running,
+            left: Vec::new(),
             starts: 0,
             restarts: 0,
             failures: 0,
@@ -228,15 +196,7 @@ impl<'a> Fpm<'a> {
         // It ends its own processes then, which the kernel would not.
         let spawned = process::spawn_until(&mut command, &[self.socket.as_fd()], Signal::TERM);
         let pid = spawned.map_err(|error| self.no_program(&error))?;
-        self.running.push(Running {
-            pid,
-            began: now,
-            said,
-            line: Vec::new(),
-            is_ready: false,
-            is_told: false,
-            due: None,
-        });
+        self.running.push(Running::new(pid, now, said));
         Ok(())
     }
 
@@ -261,6 +221,7 @@ impl<'a> Fpm<'a> {
         self.is_stopping = true;
         self.next = None;
         self.running.iter_mut().for_each(|running| running.tell(by));
+        self.left.iter_mut().for_each(|left| left.is_due_by(by));
     }
 
     /// What is told of it: as of a program beside the server.
@@ -289,30 +250,37 @@ impl<'a> Fpm<'a> {
     }
 
     pub fn is_running(&self) -> bool {
-        !self.running.is_empty()
+        !self.running.is_empty() || !self.left.is_empty()
     }
 
     /// Adds what is waited for.
     pub fn watch<'b>(&'b self, ready: &mut Vec<PollFd<'b>>) {
-        ready.extend(self.running.iter().map(|running| PollFd::from_borrowed_fd(running.said.as_fd(), PollFlags::IN)));
+        let those = self.running.iter().filter(|running| !running.is_silent);
+        ready.extend(those.map(|running| PollFd::from_borrowed_fd(running.said.as_fd(), PollFlags::IN)));
     }
 
     /// When something is to be done.
     pub fn due(&self) -> Option<Instant> {
-        self.running.iter().filter_map(|running| running.due).chain(self.next).min()
+        let left = self.left.iter().map(Left::due);
+        self.running.iter().filter_map(|running| running.due).chain(left).chain(self.next).min()
     }
 
     /// Does what is due.
     pub fn turn(&mut self, now: Instant) {
         for place in 0..self.running.len() {
             self.listen(place, now);
-            let running = &mut self.running[place];
-            if running.due.is_some_and(|due| due <= now) {
-                running.due = None;
-                let _ = kill_process_group(running.pid, Signal::KILL); // it is still there, as it was not waited for
+            if self.running[place].kill_when_due(now) {
                 self.says.push("spindle: php-fpm does not end: it is killed".to_owned());
             }
         }
+        let says = &mut self.says;
+        self.left.retain_mut(|left| {
+            let is_killed = left.kill_when_due(now);
+            if is_killed {
+                says.push("spindle: processes of a php-fpm that has crashed do not end: they are killed".to_owned());
+            }
+            !is_killed && left.are_there(now)
+        });
         if self.next.is_some_and(|next| next <= now) {
             self.next = None;
             if let Err(why) = self.start(now) {
@@ -324,28 +292,7 @@ impl<'a> Fpm<'a> {
     /// Says what one has said. When it is ready, those before it are to end.
     fn listen(&mut self, place: usize, now: Instant) {
         let running = &mut self.running[place];
-        let mut bytes = [0; 4096];
-        loop {
-            match read(&running.said, &mut bytes) {
-                Ok(0) | Err(Errno::AGAIN) => break,
-                Ok(count) => running.line.extend_from_slice(&bytes[..count]),
-                Err(Errno::INTR) => {}
-                Err(_) => break,
-            }
-            while let Some(end) = running
-                .line
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .or_else(|| (running.line.len() > LONGEST).then_some(LONGEST))
-            {
-                let line: Vec<_> = running.line.drain(..=end).collect();
-                let line = String::from_utf8_lossy(&line);
-                running.is_ready |= line.contains(READY);
-                if !line.contains("NOTICE: ") {
-                    self.says.push(format!("php-fpm: {}", line.trim_end()));
-                }
-            }
-        }
+        running.listen(&mut self.says);
         if running.is_ready && !running.is_told {
             let by = now + self.terms.grace + LAST;
             self.running[..place].iter_mut().for_each(|older| older.tell(by));
@@ -358,11 +305,14 @@ impl<'a> Fpm<'a> {
         let now = Instant::now();
         self.listen(place, now); // to its last words
         let running = self.running.remove(place);
-        if running.is_told || self.is_stopping {
+        let is_expected = running.is_told || self.is_stopping;
+        if !(running.is_killed || is_expected && status.success()) {
+            // Its processes go on without it: they are to finish their requests, and to leave the others to the next one.
+            self.left.push(Left::tell(running.pid, running.due.unwrap_or(now + self.terms.grace + LAST)));
+        }
+        if is_expected {
             return true;
         }
-        // Its processes go on without it: they are to finish their requests, and to leave the others to the next one.
-        let _ = kill_process_group(running.pid, Signal::QUIT);
         let how = process::how(status);
         if self.running.iter().any(|other| !other.is_told) {
             self.says.push(format!("spindle: the new php-fpm {how}: the old one goes on"));
@@ -386,29 +336,25 @@ impl<'a> Fpm<'a> {
     }
 }
 
-impl Running {
-    /// Tells it to finish its requests, once.
-    fn tell(&mut self, by: Instant) {
-        if !self.is_told {
-            self.is_told = true;
-            let _ = kill_process(self.pid, Signal::QUIT); // it is still there, as it was not waited for
-        }
-        self.due = Some(self.due.map_or(by, |before| before.min(by)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::find;
-    use std::ffi::OsStr;
+    use super::{Fpm, Terms};
     use std::path::Path;
+    use std::time::{Duration, Instant};
 
     #[test]
-    fn the_program_is_looked_for() {
-        let of = |name: &str| find(Some(OsStr::new(name)), 80_200, Path::new("/"));
-        assert_eq!(of("bin/sh"), Ok("/bin/sh".into()));
-        assert!(of("sh").is_ok());
-        assert_eq!(of("no-such-program"), Err("--fpm: there is no program 'no-such-program'".to_owned()));
-        assert_eq!(of("/etc/passwd"), Err("--fpm: there is no program '/etc/passwd'".to_owned()));
+    fn it_is_killed_once() {
+        let (ini, env, grace) = (Vec::new(), Vec::new(), Duration::ZERO);
+        let terms = Terms { children: 1, ini, env, grace };
+        // It ends when it likes, but its end is not learnt of.
+        let mut fpm = Fpm::new("/bin/true".into(), Path::new("/"), None, terms).unwrap();
+        let now = Instant::now();
+        fpm.begin(now).unwrap();
+        for _ in 0..3 {
+            fpm.stop(now);
+            fpm.turn(now);
+        }
+        assert_eq!(fpm.says, ["spindle: php-fpm does not end: it is killed"]);
+        assert!(fpm.is_running() && fpm.due().is_none());
     }
 }
