@@ -181,6 +181,19 @@ $cases['serve: a directory, whose php-fpm crashes before a stop'] = function () 
     }
     pclose($slow);
 };
+$cases['serve: a directory, whose scripts hang'] = function () {
+    $folder = folder_of_scripts('hanging');
+    file_put_contents(WORK . "/$folder/hang.php", '<?php while (true) sleep(600);');
+    file_put_contents(WORK . "/$folder/stall.php", '<?php echo "begun"; ob_flush(); flush(); while (true) sleep(600);');
+    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--set', 'request_timeout=1');
+    until(fn () => count(fpm($serve, true)) === 2);
+    // One that hangs, and one that does after the begin of its response: both processes are taken.
+    $hangs = popen("curl -s -o /dev/null -w '%{http_code}' $serve->url/hang.php", 'r');
+    same('begun (status 18)', $serve->get('/stall.php'));
+    same('504', stream_get_contents($hangs));
+    until(fn () => $serve->get('/count.php') === 'counted');
+    until(fn () => preg_match_all('~^php-fpm: .*WARNING: .*/(hang|stall)\.php.* execution timed out .*terminating$~m', $serve->errors()) === 2);
+};
 $cases['serve: a directory, stopped at once'] = function () {
     $folder = folder_of_scripts('at-once');
     $serve = new Serving($folder, '--children', '32', '--log', 'off');

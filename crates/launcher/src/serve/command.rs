@@ -10,10 +10,17 @@ use crate::doctor::php::{Php, with_module};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// All instances and all workers run the same compiled code. To opcache the run of a worker is one request, which does not end: so files
 /// are checked whenever they are included, and no worker is killed because it keeps another one from emptying opcache's memory.
 const OPCACHE: [&str; 3] = ["opcache.enable_cli=1", "opcache.revalidate_freq=0", "opcache.force_restart_timeout=0"];
+
+/// How many times as long as `request_timeout` a script may run: a long response takes the time in which its client receives it.
+const TIMES_AS_LONG: f64 = 5.0;
+
+/// The longest time that php-fpm can count, or nearly so: it has milliseconds in 32 bits.
+const LONGEST: Duration = Duration::from_secs(2_000_000);
 
 const CODE: &str = include_str!("../serve.php");
 
@@ -133,8 +140,16 @@ pub fn of_fpm(request: &Request) -> fpm::Terms {
     // Without a file of its own, its errors come to the workers, which know the request.
     let own = own.into_iter().chain(["log_errors=1".into(), "error_log=".into()]);
     let given = request.ini.iter().map(|(name, value)| joined(name, value));
-    let (env, grace) = (request.env.clone(), request.grace);
-    fpm::Terms { children: children(request), ini: own.chain(given).collect(), env, grace }
+    let (env, grace, longest) = (request.env.clone(), request.grace, longest(request));
+    fpm::Terms { children: children(request), ini: own.chain(given).collect(), env, longest, grace }
+}
+
+/// Returns how long a script may run. A client waits for the head of its response for a part of that, and gets the rest meanwhile.
+fn longest(request: &Request) -> Option<Duration> {
+    let given = request.set.iter().rfind(|(name, _)| name == "request_timeout");
+    let seconds = given.map_or(Some(60.0), |(_, value)| value.to_str()?.trim().parse().ok())?; // what is no number, the server refuses
+    let longest = Duration::try_from_secs_f64(f64::ceil(seconds * TIMES_AS_LONG)).ok()?;
+    (!longest.is_zero() && longest <= LONGEST).then_some(longest)
 }
 
 /// `NAME=VALUE`
@@ -143,4 +158,21 @@ fn joined(name: &OsStr, value: &OsStr) -> OsString {
     text.push("=");
     text.push(value);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Request, longest};
+    use std::time::Duration;
+
+    #[test]
+    fn scripts_may_run_for_longer_than_clients_wait() {
+        let of = |value: &str| {
+            longest(&Request { set: vec![("request_timeout".into(), value.into())], ..Request::default() })
+                .map(|longest: Duration| longest.as_secs())
+        };
+        assert_eq!(longest(&Request::default()), Some(Duration::from_secs(300)));
+        assert_eq!([of("10"), of("0.1"), of("1e1")], [Some(50), Some(1), Some(50)]);
+        assert_eq!([of("0"), of("ten"), of("-1"), of("nan"), of("1e9")], [None; 5]);
+    }
 }

@@ -45,6 +45,8 @@ pub struct Terms {
     /// Settings of PHP, as `-d` has them.
     pub ini: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
+    /// How long a script may run, from its begin to its end.
+    pub longest: Option<Duration>,
     /// How long requests may take when it is told to end.
     pub grace: Duration,
 }
@@ -142,6 +144,9 @@ impl<'a> Fpm<'a> {
             socket.display()
         );
         let _ = write!(text, "pm = static\npm.max_children = {}\n", self.terms.children); // a String takes all
+        if let Some(longest) = self.terms.longest {
+            let _ = writeln!(text, "request_terminate_timeout = {}s", longest.as_secs().max(1));
+        }
         text += "clear_env = no\ncatch_workers_output = yes\ndecorate_workers_output = no\n";
         let runs_as_root = self.user.is_none() && rustix::process::geteuid().is_root();
         if runs_as_root {
@@ -345,7 +350,7 @@ mod tests {
     #[test]
     fn it_is_killed_once() {
         let (ini, env, grace) = (Vec::new(), Vec::new(), Duration::ZERO);
-        let terms = Terms { children: 1, ini, env, grace };
+        let terms = Terms { children: 1, ini, env, longest: None, grace };
         // It ends when it likes, but its end is not learnt of.
         let mut fpm = Fpm::new("/bin/true".into(), Path::new("/"), None, terms).unwrap();
         let now = Instant::now();
