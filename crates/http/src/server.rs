@@ -6,8 +6,9 @@ use crate::state::{self, Inner, SERVER};
 use crate::tls::{self, TLS};
 use crate::{options, run};
 use spindle_php::coroutine;
-use spindle_server::{Address, Listener, Root, Settings, Site};
+use spindle_server::{Address, FileOptions, Listener, Root, Settings, Site};
 use spindle_zend::{Array, Call, Owned, PhpResult, Str, Thrown, Type, Value, exception, function_table};
+use std::path::Path;
 
 const STATIC: Type = Type::class(c"Async\\Http\\Server");
 
@@ -122,8 +123,12 @@ fn fastcgi(call: Call) -> PhpResult {
     };
     let fails =
         |error| server_error(&format!("The scripts in {} cannot be run by {text}: {error}", directory.display()));
-    let peer = address.peer().map_err(fails)?;
-    let site = Site::open(&prefix, (peer, &text), &directory, options.unwrap_or_default()).map_err(fails)?;
+    let (peer, options) = (address.peer().map_err(fails)?, options.unwrap_or_default());
+    // Else the message would name the directory of the scripts.
+    for (prefix, directory) in &options.sendfile {
+        root(prefix, directory, FileOptions::default())?;
+    }
+    let site = Site::open(&prefix, (peer, &text), &directory, options).map_err(fails)?;
     inner.core.add_site(site);
     Ok(this.object().into())
 }
@@ -135,10 +140,13 @@ fn files(call: Call) -> PhpResult {
     let options = arguments.value(3).map(|_| arguments.array(3)).transpose()?.map(options::files).transpose()?;
     let this = call.this_of(&SERVER);
     let inner = this.inner()?;
-    let root = Root::open(&prefix, &directory, options.unwrap_or_default())
-        .map_err(|error| server_error(&format!("The folder {} cannot be opened: {error}", directory.display())))?;
-    inner.core.add_files(root);
+    inner.core.add_files(root(&prefix, &directory, options.unwrap_or_default())?);
     Ok(this.object().into())
+}
+
+fn root(prefix: &str, directory: &Path, options: FileOptions) -> Result<Root, Thrown> {
+    Root::open(prefix, directory, options)
+        .map_err(|error| server_error(&format!("The folder {} cannot be opened: {error}", directory.display())))
 }
 
 fn set_handler(call: Call, is_worker: bool) -> PhpResult {

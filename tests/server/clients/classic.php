@@ -82,6 +82,10 @@ $cases['serve: a directory, by php-fpm'] = function () {
     same([], glob(sys_get_temp_dir() . '/spindle-fpm.*/conf.*') ? array_filter(glob(sys_get_temp_dir() . '/spindle-fpm.*/conf.*'), fn ($file) => str_contains(file_get_contents($file), WORK)) : []);
     $refused = fn (string ...$arguments) => shell(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' serve ' . implode(' ', array_map(escapeshellarg(...), [WORK . "/$folder", '--php', PHP_BINARY, '--extension', EXTENSION, ...$arguments])));
     same("spindle: --fpm: there is no program 'no-such-fpm' (status 1)", $refused('--fpm', 'no-such-fpm'));
+    $missing = WORK . '/no-such-folder';
+    foreach ([$missing, "/private=$missing"] as $sendfile) {
+        same(1, preg_match("~^spindle: The folder $missing cannot be opened: No such file or directory .*\(status 1\)$~", $refused('--check', '--sendfile', $sendfile)));
+    }
     same(1, preg_match('~is right: it boots, and can be served at 127\.0\.0\.1:\d+$~', $refused('--check', '--listen', '127.0.0.1:' . free_port())));
 };
 $cases['serve: a directory, reloaded again and again under load'] = function () {
