@@ -174,7 +174,7 @@ $cases['serve: a directory, whose php-fpm crashes before a stop'] = function () 
     try {
         posix_kill($all[0], SIGKILL);
         until(fn () => str_contains($serve->errors(), 'starting it again') && count(fpm($serve, true)) === 1);
-        same([2, true], [count($all), file_exists("/proc/$all[1]")]);
+        same(2, count($all));
         array_push($all, ...fpm($serve), ...fpm($serve, true));
         $serve->signal();
         $serve->end();
@@ -189,7 +189,7 @@ $cases['serve: a directory, whose scripts hang'] = function () {
     $folder = folder_of_scripts('hanging');
     file_put_contents(WORK . "/$folder/hang.php", '<?php while (true) sleep(600);');
     file_put_contents(WORK . "/$folder/stall.php", '<?php echo "begun"; ob_flush(); flush(); while (true) sleep(600);');
-    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--set', 'request_timeout=1');
+    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--set', 'request_timeout=3');
     until(fn () => count(fpm($serve, true)) === 2);
     // One that hangs, and one that does after the begin of its response: both processes are taken.
     $hangs = popen("curl -s -o /dev/null -w '%{http_code}' $serve->url/hang.php", 'r');
