@@ -96,8 +96,11 @@ pub struct Dispatcher {
     /// The exchanges whose handlers run, and how many of them have a WebSocket.
     running: RefCell<Slab<Rc<Exchange>>>,
     pub websockets: Cell<usize>,
-    /// How many of them are answered by FastCGI servers.
+    /// How many of them are answered by FastCGI servers, how many of those still receive the body of their request, and how many of
+    /// those bodies are large.
     pub passed_on: Cell<usize>,
+    pub receiving: Cell<usize>,
+    pub receiving_large: Cell<usize>,
     /// When one of them may be slow that was not told so.
     pub next_slow: Cell<u64>,
     /// When the time of one may have passed that goes on although its client has left.
@@ -118,6 +121,8 @@ impl Dispatcher {
             running: RefCell::default(),
             websockets: Cell::new(0),
             passed_on: Cell::new(0),
+            receiving: Cell::new(0),
+            receiving_large: Cell::new(0),
             next_slow: Cell::new(NEVER),
             next_left: Cell::new(NEVER),
             is_in_turn: Cell::new(false),
@@ -293,12 +298,18 @@ impl Dispatcher {
         self.start_queued();
     }
 
-    /// Returns `true` if a request may begin. Those with a WebSocket do not count: they are limited by their connections. Another limit
-    /// of the owner's is not for what FastCGI servers answer.
+    /// Returns `true` if a request may begin. Those with a WebSocket do not count: they are limited by their connections. Nor do those
+    /// whose body is still received for a FastCGI server: large bodies have a limit of their own. Another limit of the owner's is not
+    /// for what FastCGI servers answer.
     fn has_capacity(&self, exchange: &Exchange) -> bool {
         let running = self.running.borrow().len();
-        (exchange.is_own() || running.saturating_sub(self.passed_on.get()) < self.shared.most_handlers.get())
-            && running.saturating_sub(self.websockets.get()) < self.shared.settings.max_concurrency
+        let most = self.shared.settings.max_concurrency;
+        let is_allowed = if exchange.is_own() {
+            !exchange.has_large_body() || self.receiving_large.get() < most
+        } else {
+            running.saturating_sub(self.passed_on.get()) < self.shared.most_handlers.get()
+        };
+        is_allowed && running.saturating_sub(self.websockets.get() + self.receiving.get()) < most
     }
 
     /// Starts queued requests while there is capacity.

@@ -56,6 +56,7 @@ pub async fn serve(call: Call) {
 
 async fn pass_on(call: &Call) -> Result<(), Stop> {
     let mut body = spool::receive(call).await?;
+    call.has_received();
     let site = &call.asked.site;
     let _entered = enter(call).await?;
     call.exchange.restart_clock();

@@ -291,3 +291,39 @@ fn a_server_that_is_not_there_has_a_second_to_come_back() {
     set.world.advance(2 * SECOND);
     set.answer(&client, "502 Bad Gateway");
 }
+
+#[test]
+fn a_body_that_is_slow_takes_no_place_of_a_script() {
+    let set = set(Settings { max_concurrency: 2, queue_timeout: 0, ..Settings::default() }, SiteOptions::default());
+    let stats = || set.world.server.stats();
+    let begun = |length: usize| {
+        format!("POST /a.php HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{}", "x".repeat(1000))
+    };
+    let mut large: Vec<_> = (0..2).map(|_| set.ask(begun(100_000))).collect();
+    let _small: Vec<_> = (0..3).map(|_| set.ask(begun(2000))).collect();
+    set.world.until(|| (stats().running == 5).then_some(()));
+    // Not more of those that are large than there are places, as each has some memory.
+    let third = set.ask(begun(100_000));
+    set.world.until(|| (stats().queued == 1).then_some(()));
+    for _ in 0..2 {
+        let client = set.ask(GET);
+        set.accept().send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
+        set.answer(&client, "hello");
+    }
+    assert_eq!((stats().running, stats().queued), (5, 1));
+    let first = large.remove(0);
+    first.send(&set.world, vec![b'x'; 99_000]);
+    set.world.until(|| (stats().running == 6).then_some(()));
+    third.send(&set.world, vec![b'x'; 99_000]);
+    let peers = [set.accept(), set.accept()];
+    // Their bodies are there: now they have the places.
+    let waits = set.ask(GET);
+    set.world.until(|| (stats().queued == 1).then_some(()));
+    for peer in peers {
+        peer.send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
+    }
+    set.answer(&first, "hello");
+    set.answer(&third, "hello");
+    set.accept().send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
+    set.answer(&waits, "hello");
+}

@@ -3,7 +3,7 @@
 use super::{Exchange, Incoming, Reason, has_surrounding_space};
 use crate::discard::Discard;
 use crate::encoding::has_word;
-use crate::response::copy_version;
+use crate::response::{copy_version, declared_length};
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{StatusCode, Version};
 use http_body::Body as _;
@@ -16,6 +16,9 @@ use std::task::{Context, Poll};
 /// connection for each.
 const DRAIN_BYTES: usize = 64 << 10;
 const DRAIN_PIECES: u8 = 16;
+
+/// The size up to which a body takes no more memory than a request does anyway.
+const SMALL: u64 = 16 << 10;
 
 impl Exchange {
     /// Returns the headers that have followed the body of the request, when that was read.
@@ -62,6 +65,11 @@ impl Exchange {
     /// Returns `true` if the body has not been read to its end.
     pub(crate) fn has_unread_body(&self) -> bool {
         self.incoming.borrow().is_some()
+    }
+
+    /// Returns `true` if more of the body is to be received than what is small, or may be.
+    pub(crate) fn has_large_body(&self) -> bool {
+        !self.is_received.get() && declared_length(&self.parts.headers).is_none_or(|length| length > SMALL)
     }
 
     /// Returns `true` if a handler waits for data of the body.

@@ -42,6 +42,7 @@ pub struct Call {
     pub dispatcher: Rc<Dispatcher>,
     pub asked: Asked,
     link: Rc<Link>,
+    receiving: RefCell<Option<Receiving>>,
 }
 
 impl Call {
@@ -55,7 +56,14 @@ impl Call {
         });
         let handler: Rc<dyn Handler> = Rc::clone(&link) as Rc<dyn Handler>;
         exchange.set_handler(Rc::downgrade(&handler));
-        Call { exchange: Rc::clone(exchange), dispatcher: Rc::clone(dispatcher), asked, link }
+        let receiving = RefCell::new(Some(Receiving::begin(dispatcher, exchange)));
+        Call { exchange: Rc::clone(exchange), dispatcher: Rc::clone(dispatcher), asked, link, receiving }
+    }
+
+    /// The body of the request is there: from now on it counts as one that runs.
+    pub fn has_received(&self) {
+        drop(self.receiving.take());
+        self.dispatcher.start_queued(); // another body may be received
     }
 
     pub fn event_loop(&self) -> &Rc<EventLoop> {
@@ -95,9 +103,33 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
+        drop(self.receiving.take());
         let passed_on = &self.dispatcher.passed_on;
         passed_on.set(passed_on.get().saturating_sub(1));
         self.exchange.finish_handler();
+    }
+}
+
+/// A request whose body is received.
+struct Receiving {
+    dispatcher: Rc<Dispatcher>,
+    is_large: bool,
+}
+
+impl Receiving {
+    fn begin(dispatcher: &Rc<Dispatcher>, exchange: &Exchange) -> Receiving {
+        let is_large = exchange.has_large_body();
+        dispatcher.receiving.set(dispatcher.receiving.get() + 1);
+        dispatcher.receiving_large.set(dispatcher.receiving_large.get() + usize::from(is_large));
+        Receiving { dispatcher: Rc::clone(dispatcher), is_large }
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        let Dispatcher { receiving, receiving_large, .. } = &*self.dispatcher;
+        receiving.set(receiving.get().saturating_sub(1));
+        receiving_large.set(receiving_large.get().saturating_sub(usize::from(self.is_large)));
     }
 }
 
