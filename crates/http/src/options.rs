@@ -9,6 +9,7 @@ use spindle_server::{
 };
 use spindle_zend::{Array, Str, Thrown, Value, sys};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The longest time in seconds: a century.
@@ -142,22 +143,40 @@ pub fn fastcgi(options: &Array) -> Result<SiteOptions, Thrown> {
                 site.document_root = Some(path.ok_or_else(wrong)?.to_vec());
             }
             "front_controller" => site.front_controller = flag(&name, value)?,
-            "sendfile" => {
-                let wrong =
-                    || value_error(&format!("The option \"{name}\" must be an array of directories by paths of URLs"));
-                let (list, mut position) = (value.as_array().ok_or_else(wrong)?, 0);
-                while let Some((key, folder)) = list.next_from(&mut position) {
-                    let prefix =
-                        key.as_str().map(Str::to_text).filter(|prefix| prefix.starts_with('/')).ok_or_else(wrong)?;
-                    site.sendfile.push((prefix, tls::path(folder.as_str().ok_or_else(wrong)?)?));
-                }
-            }
+            "sendfile" => sendfile(&name, value, &mut site.sendfile)?,
             "connections" => site.connections = size(&name, value, 1)?,
             "keep_connections" => site.keep = size(&name, value, 0)?,
             _ => return Err(value_error(&format!("There is no option \"{name}\""))),
         }
     }
     Ok(site)
+}
+
+/// Adds folders whose files scripts may have sent, one or a list of them for each path of URLs.
+fn sendfile(name: &str, value: &Value, all: &mut Vec<(String, PathBuf)>) -> Result<(), Thrown> {
+    let wrong = || {
+        value_error(&format!(
+            "The option \"{name}\" must be an array of directories, or of lists of them, by paths of URLs"
+        ))
+    };
+    let (list, mut position) = (value.as_array().ok_or_else(wrong)?, 0);
+    while let Some((key, folders)) = list.next_from(&mut position) {
+        let prefix = key.as_str().map(Str::to_text).filter(|prefix| prefix.starts_with('/')).ok_or_else(wrong)?;
+        let mut add = |folder: &Value| -> Result<(), Thrown> {
+            all.push((prefix.clone(), tls::path(folder.as_str().ok_or_else(wrong)?)?));
+            Ok(())
+        };
+        match folders.as_array() {
+            None => add(folders)?,
+            Some(folders) => {
+                let mut position = 0;
+                while let Some((_, folder)) = folders.next_from(&mut position) {
+                    add(folder)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn flag(name: &str, value: &Value) -> Result<bool, Thrown> {

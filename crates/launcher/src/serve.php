@@ -253,7 +253,10 @@ function main(array $arguments): never
         }
         if ($one['mode'] === 'classic') {
             $server->files('/', $app);
-            $sendfile = \array_column(\array_map(placed(...), $many['sendfile']), 1, 0);
+            $sendfile = [];
+            foreach (\array_map(placed(...), $many['sendfile']) as [$prefix, $directory]) {
+                $sendfile[$prefix][] = $directory;
+            }
             $server->fastcgi('/', $one['fastcgi'], $app, ['connections' => (int) $one['children'], 'sendfile' => $sendfile]);
         }
         $tls = isset($one['certificate']) ? new Tls($one['certificate'], $one['key']) : null;

@@ -64,7 +64,12 @@ function folder_of_scripts(string $name): string
 $cases['serve: a directory, by php-fpm'] = function () {
     $folder = folder_of_scripts('classic');
     file_put_contents(WORK . "/$folder/sends.php", '<?php header("X-Accel-Redirect: /private/data");');
-    $serve = new Serving($folder, '--children', '3', '-d', 'memory_limit=77M', '--log', 'json', '--sendfile', '/private=' . WORK);
+    file_put_contents(WORK . "/$folder/second.php", '<?php header("X-Sendfile: " . dirname(__DIR__) . "/sendable-1/x.zip");');
+    foreach ([1, 2] as $i) {
+        @mkdir(WORK . "/sendable-$i");
+        file_put_contents(WORK . "/sendable-$i/x.zip", "of $i");
+    }
+    $serve = new Serving($folder, '--children', '3', '-d', 'memory_limit=77M', '--log', 'json', '--sendfile', '/private=' . WORK, '--sendfile', WORK . '/sendable-1', '--sendfile', WORK . '/sendable-2');
     same(1, preg_match('~^Serving \S+/classic at http://\S+ \(classic mode, 3 processes of php-fpm\)~m', $serve->errors()));
     until(fn () => count(fpm($serve, true)) === 3);
     same('front / /index.php', $serve->get('/'));
@@ -72,6 +77,7 @@ $cases['serve: a directory, by php-fpm'] = function () {
     same('admin ' . realpath(WORK) . '/classic/admin/index.php', $serve->get('/admin/'));
     same('css', $serve->get('/a.css'));
     same(md5_file(WORK . '/data') . '  -', shell("curl -s $serve->url/sends.php | md5sum"));
+    same('of 1', $serve->get('/second.php'));
     same('77M 0', substr($serve->get('/ini.php'), 0, 5));
     same(['403', '404'], [$serve->get('/.env', "-o /dev/null -w '%{http_code}'"), $serve->get('/nothing.php', "-o /dev/null -w '%{http_code}'")]);
     same('fine', $serve->get('/error.php'));

@@ -228,7 +228,9 @@ $cases['serve: fastcgi: files that scripts have sent in their place'] = function
         file_put_contents(WORK . "/private/$file", $text);
     }
     @symlink('../outside.php', WORK . '/private/out');
-    $app = passing($folder, $fpm, ['site' => ['sendfile' => ['/protected' => WORK . '/private']]]);
+    @mkdir(WORK . '/private-2');
+    file_put_contents(WORK . '/private-2/second.zip', 'second');
+    $app = passing($folder, $fpm, ['site' => ['sendfile' => ['/' => [WORK . '/private-2'], '/protected' => [WORK . '/private', WORK . '/private-2']]]]);
     $get = fn (string $script, string $to, string $options = '') => curl($app, "/$script.php?to=" . rawurlencode($to), $options);
     foreach (['accel' => '/protected/in/a%20b.zip', 'sendfile' => WORK . '/private/in/a b.zip'] as $script => $to) {
         same(md5($data), md5($get($script, $to, '-o ' . WORK . "/sent -w ''") . file_get_contents(WORK . '/sent')));
@@ -239,6 +241,11 @@ $cases['serve: fastcgi: files that scripts have sent in their place'] = function
         same(1, preg_match('/content-length: 500000/', $get($script, $to, '-I')));
         same(md5($data), md5_file(WORK . '/sent'));
     }
+    // Each directory that may have it is tried: the first one of all for any URL, the last one also for the same URLs.
+    foreach (['/second.zip', '/protected/second.zip'] as $to) {
+        same([$to, 'second'], [$to, $get('accel', $to)]);
+    }
+    same('second', $get('sendfile', WORK . '/private-2/second.zip'));
     foreach (['/protected/x.php', '/protected/.env', '/protected/out', '/protected/none', '/protected/', '/protected', '/protected/../outside.php', '/protected/%2e%2e/outside.php', '/protected/in/..%2f..%2f..%2foutside.php', '/s.css', '', WORK . '/outside.php'] as $to) {
         same([$to, '404'], [$to, $get('accel', $to, '-o ' . WORK . "/sent -w '%{http_code}'")]);
         same([$to, "404 Not Found\n"], [$to, file_get_contents(WORK . '/sent')]);

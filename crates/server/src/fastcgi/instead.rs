@@ -22,17 +22,17 @@ static OF_FILE: [HeaderName; 7] = [
 
 /// Sends the file in place of the script's response, whose other headers it has.
 pub async fn send(call: &Call, mut given: Head) -> Result<(), Stop> {
-    let found = match sendfile::place(&call.asked.site.sendable, &given.headers) {
-        Some(place) => {
-            let job = Job::spawn(call.event_loop(), move || Place::find(vec![place]));
-            poll_fn(|cx| {
-                call.check(cx)?;
-                job.poll(cx).map(Ok)
-            })
-            .await?
-            .ok_or(Stop::Refused(StatusCode::SERVICE_UNAVAILABLE))?
-        }
-        None => None,
+    let places = sendfile::places(&call.asked.site.sendable, &given.headers);
+    let found = if places.is_empty() {
+        None
+    } else {
+        let job = Job::spawn(call.event_loop(), move || Place::find(places));
+        poll_fn(|cx| {
+            call.check(cx)?;
+            job.poll(cx).map(Ok)
+        })
+        .await?
+        .ok_or(Stop::Refused(StatusCode::SERVICE_UNAVAILABLE))?
     };
     let Some((place, found)) = found else {
         let what = sendfile::asked(&given.headers)

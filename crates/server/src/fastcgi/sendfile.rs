@@ -49,8 +49,8 @@ pub fn asked(headers: &HeaderMap) -> Option<(&HeaderName, &[u8])> {
     SENDFILE_HEADERS.iter().find_map(|name| Some((name, headers.get(name)?.as_bytes())))
 }
 
-/// Returns the place of the file that a header names, if that is in one of these folders.
-pub fn place(folders: &[Sendable], headers: &HeaderMap) -> Option<Place> {
-    let (header, value) = asked(headers)?;
-    folders.iter().find_map(|one| Some(Place::plain(&one.root, one.name(header, value)?)))
+/// Returns the places in these folders where the file that a header names may be.
+pub fn places(folders: &[Sendable], headers: &HeaderMap) -> Vec<Place> {
+    let Some((header, value)) = asked(headers) else { return Vec::new() };
+    folders.iter().filter_map(|one| Some(Place::plain(&one.root, one.name(header, value)?))).collect()
 }
