@@ -18,23 +18,35 @@ pub struct Given {
 #[derive(PartialEq, Eq, Debug)]
 pub struct Wrong(pub &'static str);
 
-/// Reads the head that a response begins with; `None` if more of it is to come.
+const TOO_LARGE: Wrong = Wrong("the head of its response is too large");
+
+/// Returns `true` if the empty line that ends a head is among the bytes after the first `seen`. However many pieces a head comes in,
+/// each byte is looked at once.
+fn is_whole(text: &[u8], seen: usize) -> bool {
+    text.iter().enumerate().skip(seen).any(|(at, byte)| {
+        let before = text[..at].strip_suffix(b"\r").unwrap_or(&text[..at]);
+        *byte == b'\n' && (before.is_empty() || before.ends_with(b"\n"))
+    })
+}
+
+/// Reads the head that a response begins with; `None` if more of it is to come, as there was in the first `seen` bytes.
 ///
 /// # Errors
 /// It is none, or larger than `most` bytes.
-pub fn read(text: &[u8], most: usize) -> Result<Option<Given>, Wrong> {
+pub fn read(text: &[u8], seen: usize, most: usize) -> Result<Option<Given>, Wrong> {
+    if !is_whole(text, seen) {
+        return if text.len() > most { Err(TOO_LARGE) } else { Ok(None) };
+    }
     let mut headers = HeaderMap::new();
     let (mut status, mut reason) = (None, Vec::new());
     let mut at = 0;
     loop {
-        let Some(end) = text[at..].iter().position(|byte| *byte == b'\n') else {
-            return if text.len() > most { Err(Wrong("the head of its response is too large")) } else { Ok(None) };
-        };
+        let Some(end) = text[at..].iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line = &text[at..at + end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         at += end + 1;
         if at > most {
-            return Err(Wrong("the head of its response is too large"));
+            return Err(TOO_LARGE);
         }
         if line.is_empty() {
             break;
@@ -67,7 +79,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<Option<(u16, String, String, usize)>, Wrong> {
-        Ok(read(text.as_bytes(), 100)?.map(|given| {
+        Ok(read(text.as_bytes(), 0, 100)?.map(|given| {
             let headers = given.head.headers.iter().map(|(name, value)| format!("{name}={}", value.to_str().unwrap()));
             let reason = String::from_utf8(given.reason).unwrap();
             (given.head.status.as_u16(), reason, headers.collect::<Vec<_>>().join(" "), given.length)
@@ -90,6 +102,16 @@ mod tests {
         }
         for more in ["", "a", "a: b", "a: b\r\n", "a: b\r\n\r"] {
             assert_eq!(of(more), Ok(None), "{more}");
+        }
+        // What was seen is not searched again.
+        for (text, seen, is_there) in [
+            ("a: b\n\nc\n", 6, false),
+            ("a: b\n\n", 5, true),
+            ("a: b\r\n\r\n", 7, true),
+            ("\n", 1, false),
+            ("\r\n", 1, true),
+        ] {
+            assert_eq!(read(text.as_bytes(), seen, 100).unwrap().is_some(), is_there, "{text:?}");
         }
         let long = format!("a: {}", "b".repeat(100));
         for wrong in [

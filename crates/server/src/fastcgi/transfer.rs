@@ -192,9 +192,10 @@ impl<'a> Transfer<'a> {
             Stage::File(_) => {}
             Stage::Held(_, first) => first.extend_from_slice(&bytes),
             Stage::Head(text) => {
+                let seen = text.len();
                 text.extend_from_slice(&bytes);
                 let most = self.call.exchange.settings().max_header_size;
-                match head::read(text, most) {
+                match head::read(text, seen, most) {
                     Ok(None) => {}
                     Ok(Some(Given { head, reason, length })) => {
                         if !self.call.asked.site.sendable.is_empty() && sendfile::asked(&head.headers).is_some() {
