@@ -268,11 +268,16 @@ enum Opened {
 
 /// Maps an error from opening a file.
 fn failed(errno: Errno) -> Found {
+    failure(errno).map_or(Found::Nothing, Found::Failed)
+}
+
+/// Returns the status for an error of the system; `None` if there is no such file, it is not below the folder, it must not be read, it
+/// is a socket, …
+pub fn failure(errno: Errno) -> Option<StatusCode> {
     match errno {
-        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Found::Failed(StatusCode::SERVICE_UNAVAILABLE),
-        Errno::IO | Errno::STALE | Errno::UCLEAN => Found::Failed(StatusCode::INTERNAL_SERVER_ERROR),
-        // There is none, it is not below the folder, it must not be read, it is a socket, …
-        _ => Found::Nothing,
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Some(StatusCode::SERVICE_UNAVAILABLE),
+        Errno::IO | Errno::STALE | Errno::UCLEAN => Some(StatusCode::INTERNAL_SERVER_ERROR),
+        _ => None,
     }
 }
 

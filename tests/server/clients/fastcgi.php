@@ -219,6 +219,28 @@ $cases['serve: fastcgi: connections that are kept, busy ones, and a php-fpm that
     same(1, preg_match('/^\d+ 1$/', curl($app, '/kept/pid.php')));
     unset($app); // php-fpm waits for the connection that is kept
 };
+$cases['serve: fastcgi: without free descriptors no script is said to be missing'] = function () {
+    [$folder, $fpm] = scripts('descriptors');
+    $app = passing($folder, $fpm, more: 'file_put_contents(' . var_export("$folder/pid", true) . ', getmypid());');
+    [$host, $port] = explode(':', $app->address);
+    $client = stream_socket_client("tcp://$host:$port");
+    $status = function (string $path) use ($client) {
+        fwrite($client, "OPTIONS $path HTTP/1.1\r\nHost: a\r\n\r\n"); // files are looked for with GET and HEAD
+        preg_match('~^HTTP/1.1 (\d+)~', $line = (string) fgets($client), $found) || throw new \Exception("no status: $line");
+        $length = 0;
+        while (($line = rtrim((string) fgets($client))) !== '') {
+            $length = preg_match('/^content-length: (\d+)/', $line, $size) ? (int) $size[1] : $length;
+        }
+        stream_get_contents($client, $length);
+        return $found[1];
+    };
+    same(['404', '403'], [$status('/nothing.php'), $status('/empty/')]);
+    $limit = fn (int $most) => same('', shell('prlimit --pid ' . file_get_contents("$folder/pid") . " --nofile=$most:"));
+    $limit(3); // those that it has stay, and there are no more
+    same(['503', '503', '503'], array_map($status, ['/a.php', '/', '/post/name']));
+    $limit(200);
+    same('404', $status('/nothing.php'));
+};
 $cases['serve: fastcgi: files that scripts have sent in their place'] = function () {
     [$folder, $fpm] = scripts('sends', ['accel.php' => '<?php header("X-Accel-Redirect: $_GET[to]"); header("Content-Type: application/x-own"); header("X-Own: 1"); header("Content-Length: 3"); setcookie("a", "b"); echo "its body";',
         'sendfile.php' => '<?php header("X-Sendfile: $_GET[to]"); echo "its body";']);

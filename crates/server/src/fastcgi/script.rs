@@ -4,6 +4,7 @@
 //! `index.php`. No part of a name is tried in place of the whole: `/uploads/picture.jpg/x.php` names a file that there is not.
 
 use crate::files::beneath::Folder;
+use crate::files::failure;
 use http::StatusCode;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
@@ -112,7 +113,7 @@ enum Kind {
 fn kind(folder: &Folder, name: &[u8], look: Looking<'_>) -> Result<Kind, Errno> {
     let fd = match look(folder, name) {
         Ok(fd) => fd,
-        Err(Errno::AGAIN) => return Err(Errno::AGAIN),
+        Err(errno) if failure(errno).is_some() => return Err(errno),
         Err(_) => return Ok(Kind::Nothing),
     };
     Ok(match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
@@ -125,7 +126,7 @@ fn kind(folder: &Folder, name: &[u8], look: Looking<'_>) -> Result<Kind, Errno> 
 /// Finds what a path names below a folder. `has_front`: what is not there is for the script in front.
 ///
 /// # Errors
-/// `EAGAIN`: it cannot be seen without waiting.
+/// The system has failed, or with `EAGAIN`, it cannot be seen without waiting.
 pub fn find(folder: &Folder, path: &Path, has_front: bool, look: Looking<'_>) -> Result<Found, Errno> {
     let script = |name: Vec<u8>, info| Found::Script(Script { name, info });
     let is_file = |name: &[u8]| kind(folder, name, look).map(|kind| matches!(kind, Kind::File));
@@ -266,6 +267,13 @@ mod tests {
             ("/%zz", "400"),
         ] {
             assert_eq!(of(&folder, url), found, "{url}");
+        }
+        // Where the system fails, it is not known whether there is one.
+        for (url, errno) in
+            [("/a.php", Errno::MFILE), ("/post/name", Errno::NFILE), ("/admin/", Errno::IO), ("/", Errno::AGAIN)]
+        {
+            let path = Path::read(url).unwrap();
+            assert_eq!(find(&folder, &path, true, &|_, _| Err(errno)), Err(errno), "{url}");
         }
         fs::remove_file(root.join("index.php")).unwrap();
         assert_eq!(of(&folder, "/post/name"), "404");

@@ -5,6 +5,7 @@ use super::script::{self, Found, Path};
 use super::sendfile::Sendable;
 use crate::event_loop::{EventLoop, Job};
 use crate::files::beneath::Folder;
+use crate::files::failure;
 use http::StatusCode;
 use rustix::io::Errno;
 use std::future::poll_fn;
@@ -90,10 +91,11 @@ impl Site {
             Ok(path) => path,
             Err(status) => return Some(Found::Refused(status)),
         };
-        script::find(&self.folder, &path, self.has_front, &Folder::look_cached).map_or_else(
-            |errno| (errno != Errno::AGAIN).then_some(Found::Refused(StatusCode::INTERNAL_SERVER_ERROR)),
-            Some,
-        )
+        match script::find(&self.folder, &path, self.has_front, &Folder::look_cached) {
+            Ok(found) => Some(found),
+            Err(Errno::AGAIN) => None,
+            Err(errno) => Some(failed(errno)),
+        }
     }
 
     /// Finds it on another thread.
@@ -106,9 +108,14 @@ impl Site {
         let job = Job::spawn(event_loop, move || script::find(&folder, &path, has_front, &Folder::look_beneath));
         match poll_fn(|cx| job.poll(cx)).await {
             Some(Ok(found)) => found,
-            _ => Found::Refused(StatusCode::SERVICE_UNAVAILABLE),
+            Some(Err(errno)) => failed(errno),
+            None => Found::Refused(StatusCode::SERVICE_UNAVAILABLE),
         }
     }
+}
+
+fn failed(errno: Errno) -> Found {
+    Found::Refused(failure(errno).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
 #[cfg(test)]
