@@ -133,7 +133,7 @@ fn nonsense_and_ends_before_time_are_answered_with_502() {
         (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), "it does not speak FastCGI"),
         (record(9, b""), "it does not speak FastCGI"),
         (vec![1, STDOUT, 0, 2, 0, 0, 0, 0], "it does not speak FastCGI"),
-        (head(b"no header\r\n\r\n"), "its response has a line that is no header"),
+        (head(b"no header: x\r\n\r\n"), "its response has a header with a wrong name"),
         (head(b"Status: 1\r\n\r\n"), "its response has no valid status"),
         (head(b"Content-Type: text/plain\r\n"), "its response has no head"),
         (end(0), "its response has no head"),
