@@ -138,7 +138,7 @@ fn nonsense_and_ends_before_time_are_answered_with_502() {
         (head(b"Content-Type: text/plain\r\n"), "its response has no head"),
         (end(0), "its response has no head"),
         (record(STDOUT, &vec![b'x'; 65_535]), ""),
-        (head(b"Content-Length: 9\r\n\r\nshort"), "its response is shorter than it declares"),
+        (head(b"Status: 200 Fine\r\nContent-Length: 9\r\n\r\nshort"), "its response is shorter than it declares"),
         (Vec::new(), "closed the connection before its response"),
         (record(STDOUT, b"Content-Type: te"), "closed the connection before its response"),
     ] {

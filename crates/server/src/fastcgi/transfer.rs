@@ -60,6 +60,8 @@ pub struct Transfer<'a> {
     is_sent: bool,
     failed: Option<io::Error>,
     stage: Stage,
+    /// The reason phrase of the response.
+    reason: Vec<u8>,
     /// How many bytes of the body are still to come, if the response says so.
     left: Option<u64>,
 }
@@ -89,6 +91,7 @@ impl<'a> Transfer<'a> {
             is_sent: false,
             failed: None,
             stage,
+            reason: Vec::new(),
             left: None,
         }
     }
@@ -202,9 +205,7 @@ impl<'a> Transfer<'a> {
                             self.stage = Stage::File(head);
                             return Ok(());
                         }
-                        if !reason.is_empty() {
-                            self.call.exchange.set_reason(&reason);
-                        }
+                        self.reason = reason;
                         let rest = text.split_off(length);
                         self.stage = Stage::Held(head, rest);
                     }
@@ -216,6 +217,9 @@ impl<'a> Transfer<'a> {
     }
 
     fn answer(&self, head: Head, body: response::Body) -> Result<(), Stop> {
+        if !self.reason.is_empty() {
+            self.call.exchange.set_reason(&self.reason);
+        }
         if self.call.exchange.respond(head, body) { Ok(()) } else { Err(Stop::Gone) }
     }
 
