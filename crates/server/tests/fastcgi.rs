@@ -210,12 +210,41 @@ fn a_request_is_not_sent_again_that_may_have_run() {
     let peer = set.accept();
     peer.send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
     set.answer(&client, "hello");
-    let client = set.ask(GET);
+    let client = set.ask(GET.replace("GET", "POST"));
     peer.got.take();
     peer.request(&set.world);
     drop(peer);
     set.answer(&client, "502 Bad Gateway");
     assert!(set.listener.accept().is_err());
+}
+
+#[test]
+fn a_request_is_sent_again_that_may_run_twice() {
+    for (method, seen, is_repeated) in [
+        ("GET", &b""[..], true),
+        ("OPTIONS", b"", true),
+        ("PUT", b"", false),
+        ("GET", &record(STDERR, b"begun"), false),
+    ] {
+        let set = set(Settings::default(), SiteOptions { keep: 1, ..SiteOptions::default() });
+        let answer = [record(STDOUT, HELLO), end(0)].concat();
+        let client = set.ask(GET);
+        let peer = set.accept();
+        peer.send(&set.world, &answer);
+        set.answer(&client, "hello");
+        let client = set.ask(GET.replace("GET", method));
+        peer.got.take();
+        peer.request(&set.world);
+        peer.send(&set.world, seen);
+        drop(peer);
+        if is_repeated {
+            let peer = set.accept();
+            // Only once on a connection that is new.
+            drop(peer);
+        }
+        set.answer(&client, "502 Bad Gateway");
+        assert!(set.listener.accept().is_err());
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::spool::Body;
 use crate::pipe::Written;
 use crate::response::{self, Head};
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use std::io;
 use std::task::{Context, Poll};
 
@@ -37,7 +37,7 @@ enum Stage {
 /// Why a request ends that is not complete.
 pub enum End {
     Stop(Stop),
-    /// The connection was kept, and has been closed before anything was sent: the request has not run.
+    /// The connection was kept, and has been closed: the request may be sent again, as it has not run or may run twice.
     Stale,
 }
 
@@ -56,6 +56,10 @@ pub struct Transfer<'a> {
     /// All of the body is in it, or sent.
     is_last: bool,
     has_sent: bool,
+    /// Something of the response has come.
+    has_received: bool,
+    /// The request may be sent again when something was sent: its method says so, and its body is still there.
+    may_repeat: bool,
     /// Nothing more is to be sent, or can be.
     is_sent: bool,
     failed: Option<io::Error>,
@@ -88,6 +92,8 @@ impl<'a> Transfer<'a> {
             out,
             is_last,
             has_sent: false,
+            has_received: false,
+            may_repeat: is_last && matches!(call.exchange.head().method, Method::GET | Method::HEAD | Method::OPTIONS),
             is_sent: false,
             failed: None,
             stage,
@@ -116,9 +122,9 @@ impl<'a> Transfer<'a> {
             }
             match self.connection.poll_fill(cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(0)) => return Poll::Ready(Err(self.closed("closed the connection").into())),
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(self.closed(&error.to_string()).into())),
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(self.closed("closed the connection"))),
+                Poll::Ready(Ok(_)) => self.has_received = true,
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(self.closed(&error.to_string()))),
             }
         }
         cx.waker().wake_by_ref();
@@ -165,10 +171,14 @@ impl<'a> Transfer<'a> {
         Stop::Failed(StatusCode::BAD_GATEWAY, text)
     }
 
-    fn closed(&self, how: &str) -> Stop {
+    fn closed(&self, how: &str) -> End {
+        // It may have closed what it has kept when the request came, as PHP-FPM does after `pm.max_requests`.
+        if self.connection.is_used && !self.has_received && (self.may_repeat || !self.has_sent) {
+            return End::Stale;
+        }
         let when = if self.call.exchange.is_answered() { "in the middle of" } else { "before" };
         let error = self.failed.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
-        self.wrong(&format!("{how} {when} its response{error}"))
+        self.wrong(&format!("{how} {when} its response{error}")).into()
     }
 
     /// Takes the records that have come. Returns `true` if the last one was among them.
