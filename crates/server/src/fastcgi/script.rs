@@ -95,9 +95,10 @@ impl Path {
         info
     }
 
-    fn is_hidden(&self) -> bool {
+    /// Returns `true` if one of the first `count` parts begins with a dot.
+    fn is_hidden(&self, count: usize) -> bool {
         let is_known = |number: usize, part: &[u8]| number == 0 && part == b".well-known";
-        self.parts.iter().enumerate().any(|(number, part)| part.starts_with(b".") && !is_known(number, part))
+        self.parts[..count].iter().enumerate().any(|(number, part)| part.starts_with(b".") && !is_known(number, part))
     }
 }
 
@@ -130,11 +131,13 @@ fn kind(folder: &Folder, name: &[u8], look: Looking<'_>) -> Result<Kind, Errno> 
 pub fn find(folder: &Folder, path: &Path, has_front: bool, look: Looking<'_>) -> Result<Found, Errno> {
     let script = |name: Vec<u8>, info| Found::Script(Script { name, info });
     let is_file = |name: &[u8]| kind(folder, name, look).map(|kind| matches!(kind, Kind::File));
-    if path.is_hidden() {
+    let number = path.parts.iter().position(|part| path.is_plain && part.ends_with(b".php"));
+    // What follows a script names no file.
+    if path.is_hidden(number.map_or(path.parts.len(), |number| number + 1)) {
         return Ok(Found::Refused(StatusCode::FORBIDDEN));
     }
     if path.is_plain {
-        if let Some(number) = path.parts.iter().position(|part| part.ends_with(b".php")) {
+        if let Some(number) = number {
             let name = path.parts[..=number].join(&b'/');
             return Ok(if is_file(&name)? {
                 script(name, path.after(number))
@@ -222,6 +225,9 @@ mod tests {
             ("/a.php/", "a.php /"),
             ("/a.php/b/c%20d/", "a.php /b/c d/"),
             ("/a.php/b.php", "a.php /b.php"),
+            ("/a.php/.env/..b", "a.php /.env/..b"),
+            ("/.a/a.php/b", "403"),
+            ("/a.php/.b%2fc", "403"),
             ("//a.php", "a.php "),
             ("/admin//./b.php", "admin/b.php "),
             ("/admin/../a.php", "a.php "),
