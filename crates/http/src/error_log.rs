@@ -78,6 +78,22 @@ pub fn warn(subject: &Subject, message: &str) {
     error_log::write(&LOG.kind.get().line(message, WARNING, Some(subject)), WARNING);
 }
 
+/// Writes what a FastCGI server or its script says of a request. As plain text it can neither begin a line of its own, which would look
+/// like one of another request, nor control a terminal.
+pub fn warn_of(subject: &Subject, message: &[u8]) {
+    let text = String::from_utf8_lossy(message);
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => plain.push_str("\n  "),
+            '\t' => plain.push(character),
+            _ if character.is_control() => plain.extend(character.escape_unicode()),
+            _ => plain.push(character),
+        }
+    }
+    warn(subject, if LOG.kind.get().format == LogFormat::Text { &plain } else { &text });
+}
+
 impl Kind {
     fn prefix(self, subject: &Subject) -> String {
         let mut text = format!("[request {}", subject.id);

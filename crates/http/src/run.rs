@@ -105,9 +105,7 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
                     exchange.finish_handler();
                 }
                 Event::Begin(exchange) => begin(server, inner, exchange, None)?,
-                Event::Error(exchange, line) => {
-                    error_log::warn(&Subject::of(&exchange, 0), &String::from_utf8_lossy(&line));
-                }
+                Event::Error(exchange, line) => error_log::warn_of(&Subject::of(&exchange, 0), &line),
                 Event::Log(entry) => log::add(server, inner, *entry)?,
             }
         }

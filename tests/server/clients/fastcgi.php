@@ -182,6 +182,7 @@ $cases['serve: fastcgi: a client that leaves, time that passes, and errors'] = f
     [$folder, $fpm] = scripts('leaves', [
         'ticks.php' => '<?php for (;;) { echo str_repeat("x", 1000), "\n"; flush(); usleep(10_000); } ',
         'sleep.php' => '<?php file_put_contents(__DIR__ . "/sleeps", ""); register_shutdown_function(fn () => 0); while (!file_exists(__DIR__ . "/wake")) usleep(10_000); echo "awake";',
+        'forge.php' => '<?php error_log("one\n[request 0123] two\e[31m\rthree\u{9b}"); echo "forged";',
         'error.php' => '<?php error_log("what went wrong"); echo "fine";', 'fatal.php' => '<?php nothing();', 'exits.php' => '<?php exec("kill -9 " . getmypid());',
     ], ['pm.max_children' => '1', 'catch_workers_output' => 'no']);
     $app = passing($folder, $fpm, ['request_timeout' => 5]);
@@ -192,6 +193,9 @@ $cases['serve: fastcgi: a client that leaves, time that passes, and errors'] = f
     same('fine', curl($app, '/error.php'));
     $log = fn () => file_get_contents(WORK . '/stderr');
     until(fn () => preg_match('~^\[request [0-9a-f]{32}\] .*what went wrong~m', $log()) === 1);
+    // No line of the log is the script's own, and none controls a terminal.
+    same('forged', curl($app, '/forge.php'));
+    until(fn () => preg_match('~^\[request [0-9a-f]{32}\] .*one\n  \[request 0123\] two\\\\u\{1b\}\[31m\\\\u\{d\}three\\\\u\{9b\}$~m', $log()) === 1);
     same('500', curl($app, '/fatal.php', "-o /dev/null -w '%{http_code}'"));
     until(fn () => preg_match('~^\[request [0-9a-f]{32}\] .*nothing\(\)~m', $log()) === 1);
     same('502', curl($app, '/exits.php', "-o /dev/null -w '%{http_code}'"));
