@@ -7,6 +7,7 @@ use spindle_server::{Address, Settings, Site, SiteOptions};
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::rc::Rc;
 use tempfile::TempDir;
 use world::{Client, Event, SECOND, World};
 
@@ -29,6 +30,10 @@ struct Peer {
 }
 
 fn set(settings: Settings, options: SiteOptions) -> Set {
+    set_at("/", settings, options, |_, event| assert!(!matches!(event, Event::Begin(_)), "it is for no handler"))
+}
+
+fn set_at(prefix: &str, settings: Settings, options: SiteOptions, handler: impl FnMut(&World, Event) + 'static) -> Set {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.php", "index.php"] {
         std::fs::write(folder.path().join(name), "").unwrap();
@@ -36,9 +41,9 @@ fn set(settings: Settings, options: SiteOptions) -> Set {
     let path = folder.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
-    let world = World::new(settings, |_, event| assert!(!matches!(event, Event::Begin(_)), "it is for no handler"));
+    let world = World::new(settings, handler);
     let peer = Address::parse(&format!("unix:{}", path.display())).unwrap().peer().unwrap();
-    world.server.add_site(Site::open("/", (peer, "peer"), folder.path(), options).unwrap());
+    world.server.add_site(Site::open(prefix, (peer, "peer"), folder.path(), options).unwrap());
     Set { world, listener, _folder: folder }
 }
 
@@ -355,4 +360,65 @@ fn a_body_that_is_slow_takes_no_place_of_a_script() {
     set.answer(&third, "hello");
     set.accept().send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
     set.answer(&waits, "hello");
+}
+
+#[test]
+fn a_limit_of_handlers_is_none_of_scripts() {
+    let begun = Rc::new(RefCell::new(Vec::new()));
+    let to = Rc::clone(&begun);
+    let settings = Settings { max_concurrency: 2, queue_timeout: 0, ..Settings::default() };
+    let set = set_at("/s", settings, SiteOptions::default(), move |_, event| {
+        if let Event::Begin(exchange) = event {
+            to.borrow_mut().push(exchange);
+        }
+    });
+    let (world, stats) = (&set.world, || set.world.server.stats());
+    let (script, handler) = (GET.replace("/a", "/s/a"), GET.replace("/a", "/h"));
+    let finish = |peer: Peer, client: &Client| {
+        peer.send(world, &[record(STDOUT, HELLO), end(0)].concat());
+        set.answer(client, "hello");
+    };
+    world.server.limit_handlers(1);
+    // A script that runs takes no place of a handler.
+    let first = set.ask(&script);
+    let peer = set.accept();
+    let handled = set.ask(&handler);
+    world.until(|| (begun.borrow().len() == 1).then_some(()));
+    // Two run, which is all. Of those that wait, a script goes before a handler, which has to wait for the other one.
+    let waits = set.ask(&handler);
+    world.until(|| (stats().queued == 1).then_some(()));
+    let second = set.ask(&script);
+    world.until(|| (stats().queued == 2).then_some(()));
+    finish(peer, &first);
+    finish(set.accept(), &second);
+    assert_eq!((stats().running, stats().queued, begun.borrow().len()), (1, 1, 1));
+    // A script begins at once, although there is a handler, and another one waits.
+    let third = set.ask(&script);
+    finish(set.accept(), &third);
+    for client in [handled, waits] {
+        let exchange = world.until(|| begun.borrow_mut().pop());
+        world::answer(&exchange, 200, "handled");
+        exchange.finish_handler();
+        set.answer(&client, "handled");
+    }
+}
+
+#[test]
+fn the_time_of_a_script_does_not_begin_while_its_body_comes() {
+    let settings = Settings { request_timeout: 10 * SECOND, min_body_rate: 0, ..Settings::default() };
+    let set = set(settings, SiteOptions::default());
+    let client = set.ask("POST /a.php HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n");
+    set.world.until(|| (set.world.server.stats().running == 1).then_some(()));
+    for _ in 0..4 {
+        set.world.advance(6 * SECOND);
+        set.world.hold_jobs(true);
+        client.send(&set.world, vec![b'x'; 256 << 10]);
+        set.world.until(|| (set.world.jobs() == 1).then_some(())); // it is there, and to be written to a file
+        set.world.hold_jobs(false);
+        set.world.step();
+    }
+    let peer = set.accept();
+    set.world.advance(9 * SECOND);
+    peer.send(&set.world, &[record(STDOUT, HELLO), end(0)].concat());
+    set.answer(&client, "hello");
 }
