@@ -156,7 +156,7 @@ fn nonsense_and_ends_before_time_are_answered_with_502() {
         } else {
             drop(peer);
         }
-        set.answer(&client, "502 Bad Gateway");
+        set.answer(&client, "HTTP/1.1 502 Bad Gateway\r\n"); // not with the phrase of the script
         let seen = set.world.seen.borrow().join("\n");
         assert!(seen.starts_with("FastCGI server peer: ") && seen.contains(why), "{seen}: {why}");
     }
