@@ -152,17 +152,18 @@ $cases['serve: a PHP that does not get to fork is ended, and one that has thread
     $serve->signal();
     same(0, $serve->end());
     // One that never gets as far as to fork does not keep the command from its end.
-    file_put_contents(WORK . '/preload.php', "<?php touch(__DIR__ . '/begun'); while (true);\n");
+    file_put_contents(WORK . '/preload.php', "<?php file_put_contents(__DIR__ . '/begun', posix_getpid()); while (true);\n");
     file_put_contents(WORK . '/endless.toml', "app = 'pid-handler.php'\nworkers = 2\nlisten = ['127.0.0.1:0']\nadmin = ['unix:" . WORK . "/endless.sock']\n");
     $serve = new Serving('--config', 'endless.toml');
     $all = workers($serve, 2);
     @unlink(WORK . '/begun');
     file_put_contents(WORK . '/endless.toml', "[ini]\n'opcache.preload' = '" . WORK . "/preload.php'\n'opcache.preload_user' = '" . posix_getpwuid(posix_geteuid())['name'] . "'\n", FILE_APPEND);
     $serve->signal(SIGHUP);
-    until(fn() => file_exists(WORK . '/begun'));
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
+    $preloads = file_get_contents(WORK . '/begun');
     same(2, count(zygotes($serve, $all)));
     same(true, in_array(serving($serve), $all, true));
     $serve->signal();
     same(0, $serve->end());
-    same([], array_filter($all, lives(...)));
+    same([], array_filter([$preloads, ...$all], lives(...)));
 };

@@ -8,7 +8,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv,
     sendmsg, socketpair,
 };
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::process::{Pid, Signal, getpid, kill_process_group, set_child_subreaper};
 use std::ffi::OsString;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -115,10 +115,10 @@ impl Zygote {
         (!self.is_silent).then(|| (self.socket.as_fd(), PollFlags::IN))
     }
 
-    /// Ends it at once: it has nothing to lose.
+    /// Ends it at once: it has nothing to lose. With it ends a child that opcache has it fork to preload as another user.
     pub fn end(&mut self) {
         if !self.is_told && self.ended.is_none() {
-            let _ = kill_process(self.pid, Signal::KILL); // it is still there, as it was not waited for
+            let _ = kill_process_group(self.pid, Signal::KILL); // it is still there, as it was not waited for
         }
         self.is_told = true;
     }
