@@ -471,7 +471,8 @@ final class Watch
             if (!$this->ended) {
                 $this->ended = true;
                 $this->ticks_at_first_end = $this->ticks;
-                $this->was_preempted = self::now()[2] > $this->first[2];
+                // Another one may still be reading what was before it.
+                $this->was_preempted = self::now()[2] > ($this->first ?? $this->last)[2];
             }
             if (--$this->running === 0) {
                 $this->look();
