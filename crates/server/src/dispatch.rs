@@ -302,19 +302,25 @@ impl Dispatcher {
     /// whose body is still received for a FastCGI server: large bodies have a limit of their own. Another limit of the owner's is not
     /// for what FastCGI servers answer.
     fn has_capacity(&self, exchange: &Exchange) -> bool {
-        let running = self.running.borrow().len();
-        let most = self.shared.settings.max_concurrency;
-        let is_allowed = if exchange.is_own() {
-            !exchange.has_large_body() || self.receiving_large.get() < most
+        if self.is_full() {
+            return false;
+        }
+        if exchange.is_own() {
+            !exchange.has_large_body() || self.receiving_large.get() < self.shared.settings.max_concurrency
         } else {
-            running.saturating_sub(self.passed_on.get()) < self.shared.most_handlers.get()
-        };
-        is_allowed && running.saturating_sub(self.websockets.get() + self.receiving.get()) < most
+            self.running_count().saturating_sub(self.passed_on.get()) < self.shared.most_handlers.get()
+        }
+    }
+
+    /// Returns `true` if no request may begin, whatever it is for.
+    fn is_full(&self) -> bool {
+        let uncounted = self.websockets.get() + self.receiving.get();
+        self.running_count().saturating_sub(uncounted) >= self.shared.settings.max_concurrency
     }
 
     /// Starts queued requests while there is capacity.
     pub fn start_queued(&self) {
-        loop {
+        while !self.is_full() {
             let next = {
                 let mut queue = self.queue.borrow_mut();
                 // Where there are sites, the first one may wait for what another one does not need.
