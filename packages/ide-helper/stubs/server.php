@@ -57,9 +57,9 @@ namespace Async\Http {
          * $options: front_controller (true: what is no file is for index.php), connections (64: how many requests it has at the same
          * time), keep_connections (0: how many connections are kept for further requests), document_root (the directory as the FastCGI
          * server sees it), sendfile (directories whose files scripts may have sent by X-Sendfile, and by X-Accel-Redirect with the path
-         * of a URL that is the key).
+         * of a URL that is the key; a list of them is tried in order).
          *
-         * @param array{front_controller?: bool, connections?: int, keep_connections?: int, document_root?: string, sendfile?: array<string, string>} $options
+         * @param array{front_controller?: bool, connections?: int, keep_connections?: int, document_root?: string, sendfile?: array<string, string|list<string>>} $options
          * @throws ServerException if there is no such directory, or no such host
          * @throws \ValueError if it is no address, or there is no such option, or it has another type
          */
