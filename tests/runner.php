@@ -7,6 +7,8 @@ declare(strict_types=1);
 
 namespace Runner;
 
+require_once __DIR__ . '/free_port.php';
+
 /** Ends a run that cannot begin, or go on: without a closing line, with status 2. */
 function fail(string $why): never
 {

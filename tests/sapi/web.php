@@ -3,12 +3,6 @@
 
 namespace Sapi;
 
-function free_port(): int
-{
-    $listener = stream_socket_server('tcp://127.0.0.1:0');
-    return (int) explode(':', stream_socket_get_name($listener, false))[1];
-}
-
 /** A web server of one's own, which ends with its object. */
 abstract class Web
 {

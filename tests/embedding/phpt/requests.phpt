@@ -28,17 +28,12 @@ T\work_in(['page.php' => <<<'PAGE'
     exit;
     PAGE]);
 
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
-$server = proc_open('exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-T\until(fn () => @stream_socket_client("tcp://$address"));
-$pages = array_map(fn () => file_get_contents("http://$address/page.php"), range(1, 4));
+$server = new T\BuiltInServer();
+$pages = array_map(fn () => $server->get('page.php'), range(1, 4));
 $counts = array_map(fn ($page) => preg_replace('/.*, (\d+) sockets.*/s', '$1', $page), $pages);
 echo preg_replace('/\d+ sockets/', 'as many sockets', implode($pages));
 echo count(array_unique($counts)) === 1 ? 'the same each time' : json_encode($counts), "\n";
-proc_terminate($server);
-proc_close($server);
+$server->end();
 --EXPECT--
 served, as many sockets before, request 1
 served, as many sockets before, request 2, 2

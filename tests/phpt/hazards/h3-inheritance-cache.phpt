@@ -63,16 +63,10 @@ $dir = T\work_in([
         require 'a.php';
         PHP,
 ]);
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
 $ini = '-d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.file_update_protection=0 -d display_errors=0 -d log_errors=1 -d error_reporting=-1';
-$server = proc_open('exec ' . T\interpreter($ini) . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-for ($i = 0; $i < 200 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
-$context = stream_context_create(['http' => ['ignore_errors' => true]]);
-foreach (['linked', 'warnings', 'dependencies'] as $page) echo file_get_contents("http://$address/$page.php", false, $context);
-proc_terminate($server);
-proc_close($server);
+$server = new T\BuiltInServer($ini);
+foreach (['linked', 'warnings', 'dependencies'] as $page) echo $server->get("$page.php");
+$server->end();
 ?>
 --EXPECT--
 linked

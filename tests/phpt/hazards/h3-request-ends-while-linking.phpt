@@ -21,22 +21,16 @@ T\work_in(['page.php' => <<<'PHP'
     if ($_GET['ends'] === 'by an error') str_repeat('x', 100_000_000);
     exit;
     PHP]);
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
 // Memory that was freed with its request cannot be freed again by what was left behind.
-$server = proc_open('USE_ZEND_ALLOC=0 USE_TRACKED_ALLOC=1 exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-for ($i = 0; $i < 500 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
-$context = stream_context_create(['http' => ['ignore_errors' => true]]);
+$server = new T\BuiltInServer(environment: ['USE_ZEND_ALLOC' => '0', 'USE_TRACKED_ALLOC' => '1']);
 $pages = 0;
 for ($request = 0; $request < 6; $request++) {
     $query = http_build_query(['ends' => $request % 2 ? 'by exit' : 'by an error']);
-    $pages += @file_get_contents("http://$address/page.php?$query", false, $context) === "page\n";
+    $pages += $server->get("page.php?$query") === "page\n";
 }
 echo "$pages pages\n";
-T\check('it lives', proc_get_status($server)['running'], file_get_contents('log'));
-proc_terminate($server);
-proc_close($server);
+T\check('it lives', $server->lives(), file_get_contents('log'));
+$server->end();
 ?>
 --EXPECT--
 6 pages

@@ -39,18 +39,13 @@ T\work_in(['page.php' => <<<'CODE'
     echo $use();
     CODE]);
 
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
-$server = proc_open('exec ' . T\interpreter() . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-T\until(fn() => @stream_socket_client("tcp://$address"));
+$server = new T\BuiltInServer();
 for ($i = 0; $i < 3; $i++) {
-    echo @file_get_contents("http://$address/page.php"), "\n";
+    echo $server->get('page.php'), "\n";
 }
 // The server handles one request after the other.
-echo @file_get_contents("http://$address/page.php?seen"), "\n";
-proc_terminate($server);
-proc_close($server);
+echo $server->get('page.php?seen'), "\n";
+$server->end();
 ?>
 --EXPECT--
 1 stacked

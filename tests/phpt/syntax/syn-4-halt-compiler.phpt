@@ -44,16 +44,11 @@ foreach (array_keys($files) as $file) {
 
 // one process, several requests, some served from opcache
 file_put_contents('page.php', '<?php $say = fn($x) => print(json_encode($x)); include $_GET["file"];');
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
-$server = proc_open('exec ' . T\interpreter('-d opcache.enable=1 -d async.syntax=1') . " -S $address", [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', 'log', 'w']], $pipes);
-for ($i = 0; $i < 400 && !@stream_socket_client("tcp://$address"); $i++) usleep(20_000);
+$server = new T\BuiltInServer('-d opcache.enable=1 -d async.syntax=1');
 foreach (['words.php', 'none.php', 'empty.php', 'words.php', 'none.php', 'empty.php', 'words.php'] as $file) {
-    echo @file_get_contents("http://$address/page.php?file=$file"), ' ';
+    echo $server->get("page.php?file=$file"), ' ';
 }
-proc_terminate($server);
-proc_close($server);
+$server->end();
 ?>
 --EXPECT--
 [0] 

@@ -126,12 +126,6 @@ $data = random_bytes(1_900_000);
 file_put_contents(WORK . '/data', $data);
 file_put_contents(WORK . '/large', str_repeat($data, 3));
 
-/** A port that is free now. */
-function free_port(): int
-{
-    return (int) substr(strrchr(stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false), ':'), 1);
-}
-
 /** Returns the lines of the documentation for a proxy. */
 function documented(string $language): string
 {
