@@ -6,16 +6,17 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// Runs a command that takes a socket: its name, its help, and what it does there.
+/// Runs a command that takes a socket: its name, its help, an option that it may have, and what it does there, by whether that was given.
 pub fn run(
     arguments: &mut Parser,
     name: &str,
     help: &str,
-    command: impl FnOnce(&OsString) -> std::io::Result<Status>,
+    option: Option<&str>,
+    command: impl FnOnce(&OsString, bool) -> std::io::Result<Status>,
 ) -> Status {
-    match parse(arguments) {
+    match parse(arguments, option) {
         Ok(None) => console::print(help.as_bytes()),
-        Ok(Some(socket)) => command(&socket)
+        Ok(Some((socket, is_given))) => command(&socket, is_given)
             .unwrap_or_else(|error| fails(&format!("{}: {}", socket.to_string_lossy(), console::reason(&error)))),
         Err(error) => fails(&format!("{error}; see 'spindle {name} --help'")),
     }
@@ -28,16 +29,17 @@ pub fn fails(why: &str) -> Status {
 }
 
 /// `None` when help is wanted.
-fn parse(arguments: &mut Parser) -> Result<Option<OsString>, lexopt::Error> {
-    let mut socket = None;
+fn parse(arguments: &mut Parser, option: Option<&str>) -> Result<Option<(OsString, bool)>, lexopt::Error> {
+    let (mut socket, mut is_given) = (None, false);
     while let Some(argument) = arguments.next()? {
         match argument {
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
+            Arg::Long(name) if Some(name) == option => is_given = true,
             Arg::Value(value) if socket.is_none() => socket = Some(value),
             other => return Err(other.unexpected()),
         }
     }
-    socket.map(Some).ok_or_else(|| "no SOCKET given".into())
+    socket.map(|socket| Some((socket, is_given))).ok_or_else(|| "no SOCKET given".into())
 }
 
 /// The answer to a request such as `GET /status`: whether its status is 200, and its body. `None` if the command has ended before.

@@ -12,9 +12,14 @@ pub enum Status {
     Failed,
     /// The arguments are wrong.
     Usage,
+    /// A command can take over from the one that has asked it.
+    TakesOver,
     /// The reader of the output has closed it: the status that a shell reports for SIGPIPE, which Rust's programs ignore.
     BrokenPipe,
 }
+
+/// What no other program ends with to say that all is well.
+pub const TAKES_OVER: u8 = 111;
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> ExitCode {
@@ -22,6 +27,7 @@ impl From<Status> for ExitCode {
             Status::Fine => 0,
             Status::Failed => 1,
             Status::Usage => 2,
+            Status::TakesOver => TAKES_OVER,
             Status::BrokenPipe => 128 + 13,
         })
     }

@@ -5,11 +5,12 @@ use crate::console::{self, Status};
 use lexopt::Parser;
 
 const HELP: &str = "\
-Usage: spindle reload SOCKET
+Usage: spindle reload [--binary] SOCKET
 
 Has a 'spindle serve' start PHP anew, with the code that is there now, and waits
 until that has taken over. SOCKET is what it was given as --admin unix:SOCKET.
 
+  --binary    with the 'spindle' that is there now, too: an upgrade
   -h, --help  prints this
 
 Exit status:
@@ -19,8 +20,8 @@ Exit status:
 
 /// Runs the command.
 pub fn run(arguments: &mut Parser) -> Status {
-    admin::run(arguments, "reload", HELP, |socket| {
-        Ok(match admin::ask(socket, "POST /reload")? {
+    admin::run(arguments, "reload", HELP, Some("binary"), |socket, is_binary| {
+        Ok(match admin::ask(socket, if is_binary { "POST /upgrade" } else { "POST /reload" })? {
             Some((true, _)) => Status::Fine,
             Some((false, why)) => {
                 console::complain(why.trim_end().as_bytes());

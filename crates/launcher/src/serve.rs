@@ -7,9 +7,11 @@ mod admin;
 mod beside;
 mod board;
 mod check;
+mod clock;
 mod command;
 mod config;
 mod fpm;
+mod handover;
 mod limits;
 mod lines;
 mod master;
@@ -32,8 +34,9 @@ use crate::doctor::php::Php;
 use admin::Admin;
 use beside::Beside;
 use fpm::Fpm;
+use handover::Handover;
 use lexopt::Parser;
-use master::{Plan, Terms};
+use master::{Before, Plan, Terms};
 use settings::{Arguments, CLASSIC, HINT, Settings};
 use sockets::Sockets;
 use std::cell::Cell;
@@ -41,6 +44,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 use user::User;
 
 const HELP: &str = "\
@@ -68,6 +72,9 @@ Exit status:
      standard error says why
 ";
 
+/// How long one that takes over rests before it tries again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// How many workers may end before the first one is ready.
 const ATTEMPTS: u32 = 6;
 
@@ -78,9 +85,23 @@ pub fn run(arguments: &mut Parser) -> Status {
         Ok(None) => return console::print(format!("{HELP}{}{STATUS}", options::help()).as_bytes()),
         Err(why) => return fails(&format!("{why}{HINT}")),
     };
-    match serve(&arguments) {
-        Ok(status) => status,
-        Err(why) => fails(&why),
+    let mut given = match Handover::given() {
+        Ok(given) => given,
+        Err(why) => return fails(&why),
+    };
+    loop {
+        match serve(&arguments, &mut given) {
+            Ok(status) => return status,
+            // The workers of the command before this one go on. What is missing was there a moment ago: packages are being replaced.
+            Err(why) if given.is_some() => {
+                fails(&why);
+                let rested = signals::let_come().map(|()| std::thread::sleep(AGAIN));
+                if let Err(why) = rested.and_then(|()| signals::have_wait()) {
+                    return fails(&why);
+                }
+            }
+            Err(why) => return fails(&why),
+        }
     }
 }
 
@@ -89,7 +110,8 @@ fn fails(why: &str) -> Status {
     Status::Failed
 }
 
-fn serve(arguments: &Arguments) -> Result<Status, String> {
+/// Serves, from the beginning or from where the command before this one was.
+fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, String> {
     let folder = working_directory();
     let settings = Rc::new(Settings::read(arguments, &folder)?);
     let request = &settings.request;
@@ -105,18 +127,29 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
     std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
     let name = request.user.as_deref().filter(|_| !request.is_dev);
     let user = name.map(User::find).transpose()?.flatten();
-    let beside = Beside::new(&request.run, &request.every, &folder, user.as_ref())?;
+    let mut beside = Beside::new(&request.run, &request.every, &folder, user.as_ref())?;
     if user.is_some() {
         process::keep_descriptors(&sockets::numbers(&request.listen))
             .map_err(|error| format!("/proc/self/fd: {}", console::reason(&error)))?;
     }
     let php = Php::find(&request.php)?;
     let (version, module) = command::module(request, &php)?;
-    let mut fpm = None;
-    if is_classic {
-        let program = fpm::find(request.fpm.as_deref(), version, &folder)?;
-        fpm = Some(Fpm::new(program, &folder, user.as_ref(), command::of_fpm(request))?);
-    }
+    let fpm_program = is_classic.then(|| fpm::find(request.fpm.as_deref(), version, &folder)).transpose()?;
+    // From here on nothing fails if there was a command before this one: what it has left is taken once.
+    let kept = given.take();
+    let lost = |error| format!("what the command before this one has left: {}", console::reason(&error));
+    let (kept, kept_fpm) = kept.map_or((None, None), |mut kept| {
+        let fpm = kept.fpm.take();
+        (Some(kept), fpm)
+    });
+    let fpm = fpm_program.map(|program| {
+        let terms = command::of_fpm(request);
+        match kept_fpm {
+            Some(kept) => Fpm::adopt(program, &folder, user.as_ref(), terms, kept).map_err(lost),
+            None => Fpm::new(program, &folder, user.as_ref(), terms),
+        }
+    });
+    let fpm = fpm.transpose()?;
     let passes_to = fpm.as_ref().map(Fpm::address);
     let terms = |settings: Rc<Settings>| {
         let (limits, grace) = (settings.request.limits, settings.request.grace);
@@ -129,7 +162,7 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
             let app = resolved(folder, &settings.request.app)?;
             let mut command = command::command(&settings.request, php, user, &app, passes_to, sockets);
             command.current_dir(folder);
-            for name in systemd::VARIABLES {
+            for name in process::VARIABLES {
                 command.env_remove(name);
             }
             Ok(command)
@@ -137,7 +170,8 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
         Terms { command: Box::new(command), env, limits, grace, forks, fpm }
     };
     if request.is_check {
-        return check::run(request, &terms(Rc::clone(&settings)));
+        let status = check::run(request, &terms(Rc::clone(&settings)))?;
+        return Ok(if status == Status::Fine && handover::is_asked() { Status::TakesOver } else { status });
     }
     let had_file = Cell::new(settings.has_file);
     let again = || {
@@ -150,11 +184,18 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
             None => Ok(terms(Rc::new(now))),
         }
     };
-    let admin = Admin::bind(&request.admin)?;
-    let sockets = Sockets::bind(&request.listen, request.is_shared)?;
+    let (admin, sockets, before) = match kept {
+        Some(kept) => {
+            beside.adopt(&kept.beside, &request.env);
+            let before = Before::adopt(kept.workers, kept.slowest).map_err(lost)?;
+            (Admin::adopt(kept.admin).map_err(lost)?, Sockets::adopt(kept.sockets).map_err(lost)?, Some(before))
+        }
+        None => (Admin::bind(&request.admin)?, Sockets::bind(&request.listen, request.is_shared)?, None),
+    };
     let plan = Plan {
         terms: &again,
         app: &app,
+        folder: &folder,
         addresses: sockets.shown.iter().chain(&request.admin).map(|address| sockets::absolute(address)).collect(),
         workers: request.workers.unwrap_or(1),
         attempts: if request.workers.is_some() { ATTEMPTS } else { 1 },
@@ -162,10 +203,10 @@ fn serve(arguments: &Arguments) -> Result<Status, String> {
         has_log_file: request.log_file.is_some(),
         ready_queue: request.ready_queue,
     };
-    if let Some(user) = &user {
+    if let Some(user) = user.as_ref().filter(|_| before.is_none()) {
         sockets.give(user)?;
     }
-    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside, fpm)
+    master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside, fpm, before)
 }
 
 /// Returns the file that a name in a folder leads to now.

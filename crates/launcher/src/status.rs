@@ -22,7 +22,7 @@ Exit status:
 
 /// Runs the command.
 pub fn run(arguments: &mut Parser) -> Status {
-    admin::run(arguments, "status", HELP, |socket| {
+    admin::run(arguments, "status", HELP, None, |socket, _| {
         let mut asked = Vec::new();
         for path in ["GET /status", "GET /requests"] {
             match admin::ask(socket, path)? {

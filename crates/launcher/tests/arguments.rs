@@ -42,7 +42,11 @@ fn help_names_all_commands_and_all_options() {
                 "Exit status",
             ],
         ),
-        (vec!["reload", "--help"], "Usage: spindle reload SOCKET", vec!["--help", "Exit status"]),
+        (
+            vec!["reload", "--help"],
+            "Usage: spindle reload [--binary] SOCKET",
+            vec!["--binary", "--help", "Exit status"],
+        ),
         (vec!["serve", "--help"], "Usage: spindle serve", vec!["--listen ADDRESS", "[env]", "Exit status"]),
     ] {
         let long = folder.spindle(&args);

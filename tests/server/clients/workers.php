@@ -222,8 +222,10 @@ $cases['serve: of too many that finish their requests the oldest is cut, and a l
     $serve->signal();
     same(0, $serve->end());
 };
-$cases['serve: reloads under load lose nothing'] = function () {
-    $app = app('load.php', <<<'PHP'
+/** The app of loses_nothing(). */
+function loaded(): string
+{
+    return app('load.php', <<<'PHP'
         return function (Async\Http\Request $r) {
             if ($r->isWebSocket()) {
                 $socket = $r->upgrade();
@@ -237,53 +239,63 @@ $cases['serve: reloads under load lose nothing'] = function () {
             };
         };
         PHP);
+}
+
+/** Has clients of all kinds while something happens, each of which must come to its end. */
+function loses_nothing(Serving $serve, callable $meanwhile): void
+{
+    file_put_contents(WORK . '/load.py', <<<'PY'
+        import asyncio, http.client, ssl, sys, time, websockets
+        kind, host, port, is_tls = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == 's'
+        trust = ssl.create_default_context(cafile=sys.argv[5])
+        async def talk():
+            async with websockets.connect(f'ws{sys.argv[4]}://{host}:{port}/', **({'ssl': trust} if is_tls else {})) as socket:
+                try:
+                    while True:
+                        await socket.send('x')
+                        assert await socket.recv() == 'You say: x'
+                        await asyncio.sleep(0.05)
+                except websockets.ConnectionClosed as e:
+                    print(e.code)
+        if kind == 'socket':
+            asyncio.run(talk())
+        else:
+            client = http.client.HTTPSConnection(host, port, context=trust) if is_tls else http.client.HTTPConnection(host, port)
+            def pieces():
+                for i in range(30):
+                    time.sleep(0.1)
+                    yield b'x' * 1000
+            client.request('POST', '/upload', body=pieces(), headers={'Content-Length': '30000'})
+            print(client.getresponse().read().decode())
+        PY);
+    preg_match('~^http(s?)://(.*):(\d+)$~', $serve->url, $of);
+    $begin = fn(string $kind) => popen('timeout 60 /usr/bin/python3 ' . WORK . "/load.py $kind $of[2] $of[3] '$of[1]' " . WORK . '/one.pem 2>&1', 'r');
+    [$upload, $socket] = [$begin('upload'), $begin('socket')];
+    $events = popen("curl -sN --cacert " . WORK . "/one.pem $serve->url/events", 'r');
+    $loads = array_map(fn($header) => popen("wrk -t1 -c8 -d8s -H '$header' $serve->url/ 2>&1", 'r'), ['X: kept', 'Connection: close']);
+    $meanwhile();
+    same('30000 bytes', trim(stream_get_contents($upload)));
+    same('1001', trim(stream_get_contents($socket)));
+    same(30, substr_count(stream_get_contents($events), 'data: event '));
+    foreach ($loads as $load) {
+        $seen = stream_get_contents($load);
+        same([1, 0], [preg_match('~[1-9]\d* requests in~', $seen), preg_match('~Socket errors|Non-2xx~', $seen)]);
+    }
+}
+$cases['serve: reloads under load lose nothing'] = function () {
     foreach ([[], ['--tls', 'one.pem,one.key']] as $arguments) {
-        $serve = new Serving('--workers', '2', '--log', 'off', '--grace', '20', ...$arguments, ...[$app]);
+        $serve = new Serving('--workers', '2', '--log', 'off', '--grace', '20', ...$arguments, ...[loaded()]);
         workers($serve, 2);
-        file_put_contents(WORK . '/load.py', <<<'PY'
-            import asyncio, http.client, ssl, sys, time, websockets
-            kind, host, port, is_tls = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == 's'
-            trust = ssl.create_default_context(cafile=sys.argv[5])
-            async def talk():
-                async with websockets.connect(f'ws{sys.argv[4]}://{host}:{port}/', **({'ssl': trust} if is_tls else {})) as socket:
-                    try:
-                        while True:
-                            await socket.send('x')
-                            assert await socket.recv() == 'You say: x'
-                            await asyncio.sleep(0.05)
-                    except websockets.ConnectionClosed as e:
-                        print(e.code)
-            if kind == 'socket':
-                asyncio.run(talk())
-            else:
-                client = http.client.HTTPSConnection(host, port, context=trust) if is_tls else http.client.HTTPConnection(host, port)
-                def pieces():
-                    for i in range(30):
-                        time.sleep(0.1)
-                        yield b'x' * 1000
-                client.request('POST', '/upload', body=pieces(), headers={'Content-Length': '30000'})
-                print(client.getresponse().read().decode())
-            PY);
-        preg_match('~^http(s?)://(.*):(\d+)$~', $serve->url, $of);
-        $begin = fn(string $kind) => popen('timeout 60 /usr/bin/python3 ' . WORK . "/load.py $kind $of[2] $of[3] '$of[1]' " . WORK . '/one.pem 2>&1', 'r');
-        [$upload, $socket] = [$begin('upload'), $begin('socket')];
-        $events = popen("curl -sN --cacert " . WORK . "/one.pem $serve->url/events", 'r');
-        $loads = array_map(fn($header) => popen("wrk -t1 -c8 -d8s -H '$header' $serve->url/ 2>&1", 'r'), ['X: kept', 'Connection: close']);
-        for ($i = 1; $i <= 20; $i++) {
-            $serve->signal(SIGHUP);
-            try {
-                until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
-            } catch (\Exception) {
-                throw new \Exception("reload $i: " . $serve->errors());
+        loses_nothing($serve, function () use ($serve) {
+            for ($i = 1; $i <= 20; $i++) {
+                $serve->signal(SIGHUP);
+                try {
+                    until(fn() => substr_count($serve->errors(), 'the new PHP has taken over') === $i);
+                } catch (\Exception) {
+                    throw new \Exception("reload $i: " . $serve->errors());
+                }
             }
-        }
-        same('30000 bytes', trim(stream_get_contents($upload)));
-        same('1001', trim(stream_get_contents($socket)));
-        same(30, substr_count(stream_get_contents($events), 'data: event '));
-        foreach ($loads as $load) {
-            $seen = stream_get_contents($load);
-            same([1, 0], [preg_match('~[1-9]\d* requests in~', $seen), preg_match('~Socket errors|Non-2xx~', $seen)]);
-        }
+        });
         $serve->signal();
         same(0, $serve->end());
     }

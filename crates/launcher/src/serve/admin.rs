@@ -2,12 +2,15 @@
 //!
 //! Each connection asks once. What it asks for is known from the first line, so the rest of the head and a body are not looked at.
 
-use super::sockets::Sockets;
+use super::process::Descriptor;
+use super::sockets::{self, Sockets};
 use crate::console;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, sockopt};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -37,6 +40,8 @@ pub enum Question {
     Requests,
     /// It wants a reload, and to hear how that ends.
     Reload,
+    /// The same, by the program that is there now in place of this one.
+    Upgrade,
 }
 
 pub struct Answer {
@@ -52,7 +57,7 @@ impl Answer {
 }
 
 /// What is answered later.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Awaited {
     /// The outcome of the reload that runs.
     Reload,
@@ -61,6 +66,7 @@ pub enum Awaited {
     Requests,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 enum State {
     Asking(Vec<u8>),
     Awaits(Awaited),
@@ -85,7 +91,30 @@ pub struct Admin {
     paused: Option<Instant>,
 }
 
+/// What is kept of them over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    sockets: sockets::Kept,
+    clients: Vec<(Descriptor, bool, State)>,
+}
+
 impl Admin {
+    pub fn keep(&self) -> io::Result<Kept> {
+        let keep = |client: &Client| Ok((Descriptor::keep(&client.socket)?, client.is_trusted, client.state.clone()));
+        Ok(Kept { sockets: self.sockets.keep()?, clients: self.clients.iter().map(keep).collect::<io::Result<_>>()? })
+    }
+
+    /// Goes on with those that were kept. Clients have all their time again.
+    pub fn adopt(kept: Kept) -> io::Result<Admin> {
+        let by = Instant::now() + PATIENCE;
+        let adopt = |(socket, is_trusted, state): (Descriptor, bool, State)| {
+            let until = (!matches!(state, State::Awaits(_))).then_some(by);
+            Ok(Client { socket: socket.take()?, is_trusted, state, until })
+        };
+        let clients = kept.clients.into_iter().map(adopt).collect::<io::Result<_>>()?;
+        Ok(Admin { sockets: Sockets::adopt(kept.sockets)?, clients, paused: None })
+    }
+
     pub fn bind(addresses: &[OsString]) -> Result<Admin, String> {
         let sockets = Sockets::bind(addresses, false)?;
         for socket in &sockets.open {
@@ -201,8 +230,12 @@ impl Client {
                     continue;
                 }
                 let given = match question(head) {
-                    Ok(question @ (Question::Reload | Question::Requests)) if !self.is_trusted => {
-                        let what = if question == Question::Reload { "a reload is" } else { "requests are" };
+                    Ok(question @ (Question::Reload | Question::Upgrade | Question::Requests)) if !self.is_trusted => {
+                        let what = match question {
+                            Question::Requests => "requests are",
+                            Question::Upgrade => "an upgrade is",
+                            _ => "a reload is",
+                        };
                         Ok(Answer::text(403, format!("{what} for those who may use a Unix socket: --admin unix:PATH")))
                     }
                     Ok(question) => answer(question),
@@ -267,7 +300,13 @@ fn question(head: &[u8]) -> Result<Question, (u16, &'static str)> {
         b"/status" => (Question::Status, b"GET"),
         b"/requests" => (Question::Requests, b"GET"),
         b"/reload" => (Question::Reload, b"POST"),
-        _ => return Err((404, "there are /healthz, /readyz, /metrics, /status, /requests, and POST /reload")),
+        b"/upgrade" => (Question::Upgrade, b"POST"),
+        _ => {
+            return Err((
+                404,
+                "there are /healthz, /readyz, /metrics, /status, /requests, POST /reload and POST /upgrade",
+            ));
+        }
     };
     if method == wanted { Ok(question) } else { Err((405, "another method")) }
 }
@@ -282,6 +321,7 @@ mod tests {
             ("GET /healthz HTTP/1.1\r\n", Ok(Question::Health)),
             ("GET /metrics?x=1 HTTP/1.0\r\n", Ok(Question::Metrics)),
             ("POST /reload HTTP/1.1\r\n", Ok(Question::Reload)),
+            ("POST /upgrade HTTP/1.1\r\n", Ok(Question::Upgrade)),
             ("GET /reload HTTP/1.1\r\n", Err(405)),
             ("POST /status HTTP/1.1\r\n", Err(405)),
             ("GET /other HTTP/1.1\r\n", Err(404)),

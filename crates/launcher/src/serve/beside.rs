@@ -8,8 +8,8 @@ mod program;
 
 use super::process;
 use super::user::User;
-use options::executable;
-pub use program::Told;
+pub use options::executable;
+pub use program::{Kept, Told};
 use program::{Program, no_program};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -56,6 +56,16 @@ impl<'a> Beside<'a> {
         }
         let (folder, env) = (folder.to_owned(), Vec::new());
         Ok(Beside { programs, user, env, folder, has_begun: false, is_stopping: false })
+    }
+
+    pub fn keep(&self) -> Vec<Kept> {
+        self.programs.iter().map(Program::keep).collect()
+    }
+
+    /// Goes on with those that ran before an upgrade.
+    pub fn adopt(&mut self, kept: &[Kept], env: &[(OsString, OsString)]) {
+        (self.has_begun, self.env) = (true, env.to_owned());
+        self.programs.iter_mut().for_each(|program| kept.iter().for_each(|kept| program.adopt(kept)));
     }
 
     /// The server serves, perhaps for a long time.

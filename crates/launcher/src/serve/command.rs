@@ -153,7 +153,7 @@ fn longest(request: &Request) -> Option<Duration> {
 }
 
 /// `NAME=VALUE`
-fn joined(name: &OsStr, value: &OsStr) -> OsString {
+pub fn joined(name: &OsStr, value: &OsStr) -> OsString {
     let mut text = name.to_owned();
     text.push("=");
     text.push(value);

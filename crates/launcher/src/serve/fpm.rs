@@ -8,9 +8,9 @@ mod program;
 mod running;
 
 use super::beside::Told;
-use super::process;
+use super::clock;
+use super::process::{self, Descriptor};
 use super::sockets;
-use super::systemd;
 use super::user::User;
 use crate::console;
 use left::Left;
@@ -18,6 +18,7 @@ pub use program::find;
 use running::Running;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
@@ -27,7 +28,6 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, fchown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// The pause before it is started again, and the longest one. It begins anew after one that has lived for a while.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -53,7 +53,7 @@ pub struct Terms {
 
 pub struct Fpm<'a> {
     program: PathBuf,
-    place: TempDir,
+    place: Place,
     socket: OwnedFd,
     user: Option<&'a User>,
     folder: PathBuf,
@@ -74,15 +74,77 @@ pub struct Fpm<'a> {
     pub says: Vec<String>,
 }
 
+/// The folder of its socket and configurations, which is removed at the end.
+struct Place(PathBuf);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0); // someone may have removed it
+    }
+}
+
+/// What is kept of it over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    place: OsString,
+    socket: Descriptor,
+    running: Vec<running::Kept>,
+    left: Vec<left::Kept>,
+    next: Option<Duration>,
+    starts: u32,
+    restarts: u64,
+    failures: u64,
+}
+
 impl<'a> Fpm<'a> {
+    pub fn keep(&self) -> io::Result<Kept> {
+        Ok(Kept {
+            place: self.place.0.clone().into_os_string(),
+            socket: Descriptor::keep(&self.socket)?,
+            running: self.running.iter().map(Running::keep).collect::<io::Result<_>>()?,
+            left: self.left.iter().map(Left::keep).collect(),
+            next: self.next.map(clock::left),
+            starts: self.starts,
+            restarts: self.restarts,
+            failures: self.failures,
+        })
+    }
+
+    /// Goes on with the one that ran before an upgrade. What is different begins with the next one.
+    pub fn adopt(
+        program: PathBuf,
+        folder: &Path,
+        user: Option<&'a User>,
+        terms: Terms,
+        kept: Kept,
+    ) -> io::Result<Fpm<'a>> {
+        Ok(Fpm {
+            program,
+            place: Place(kept.place.into()),
+            socket: kept.socket.take()?,
+            user,
+            folder: folder.to_owned(),
+            terms,
+            running: kept.running.into_iter().map(Running::adopt).collect::<io::Result<_>>()?,
+            left: kept.left.iter().filter_map(Left::adopt).collect(),
+            next: kept.next.map(clock::from_now),
+            starts: kept.starts,
+            restarts: kept.restarts,
+            failures: kept.failures,
+            early: 0,
+            is_stopping: false,
+            says: Vec::new(),
+        })
+    }
+
     /// Makes the socket, and has php-fpm check its settings.
     ///
     /// # Errors
     /// What is wrong with them.
     pub fn new(program: PathBuf, folder: &Path, user: Option<&'a User>, terms: Terms) -> Result<Fpm<'a>, String> {
         let say = |error: io::Error| format!("no folder for php-fpm: {}", console::reason(&error));
-        let place = tempfile::Builder::new().prefix("spindle-fpm.").tempdir().map_err(say)?;
-        let path = place.path().join("socket");
+        let place = Place(tempfile::Builder::new().prefix("spindle-fpm.").tempdir().map_err(say)?.keep());
+        let path = place.0.join("socket");
         let socket = sockets::unix(&path).map_err(say)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(say)?;
         // The folder stays with whoever starts the command: scripts run as the user, and could leave a link there where the next
@@ -91,9 +153,9 @@ impl<'a> Fpm<'a> {
         if let Some(user) = user {
             mode = 0o710;
             user.give(&path).map_err(say)?;
-            chown(place.path(), None, Some(user.gid.as_raw())).map_err(say)?;
+            chown(&place.0, None, Some(user.gid.as_raw())).map_err(say)?;
         }
-        fs::set_permissions(place.path(), fs::Permissions::from_mode(mode)).map_err(say)?;
+        fs::set_permissions(&place.0, fs::Permissions::from_mode(mode)).map_err(say)?;
         let (folder, running) = (folder.to_owned(), Vec::new());
         let mut fpm = Fpm {
             program,
@@ -129,7 +191,7 @@ impl<'a> Fpm<'a> {
     /// Where the workers find it.
     pub fn address(&self) -> OsString {
         let mut address = OsString::from("unix:");
-        address.push(self.place.path().join("socket"));
+        address.push(self.place.0.join("socket"));
         address
     }
 
@@ -137,7 +199,7 @@ impl<'a> Fpm<'a> {
     fn command(&mut self) -> Result<Command, String> {
         self.starts += 1;
         // php-fpm removes the file of its socket, which is not the one of ours, when it ends.
-        let [socket, file] = ["socket", "conf"].map(|name| self.place.path().join(format!("{name}.{}", self.starts)));
+        let [socket, file] = ["socket", "conf"].map(|name| self.place.0.join(format!("{name}.{}", self.starts)));
         let mut text = format!(
             "[global]\nerror_log = /dev/null\ndaemonize = no\nlog_limit = 8192\nprocess_control_timeout = {}s\n[www]\nlisten = {}\n",
             self.terms.grace.as_secs().max(1),
@@ -165,7 +227,7 @@ impl<'a> Fpm<'a> {
             process::run_as(&mut command, user);
             command.envs(user.environment());
         }
-        for name in systemd::VARIABLES {
+        for name in process::VARIABLES {
             command.env_remove(name);
         }
         // As when php-fpm executes itself anew.

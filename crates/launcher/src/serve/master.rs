@@ -11,6 +11,7 @@ mod ends;
 mod forks;
 mod heard;
 mod reload;
+mod upgrade;
 mod worn;
 
 use super::admin::Admin;
@@ -22,7 +23,7 @@ use super::lines::Lines;
 use super::relay::Relayed;
 use super::report::History;
 use super::requests::Asking;
-use super::signals::Signals;
+use super::signals::{self, Signals};
 use super::sockets::Sockets;
 use super::systemd::Manager;
 use super::worker::{Stage, Worker};
@@ -38,6 +39,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+pub use upgrade::Before;
+use upgrade::Upgrade;
 
 /// The statuses with which PHP is to be started again, as in `serve.php`: a file has changed, or the app has ended it.
 const CHANGED: i32 = 75;
@@ -94,6 +97,8 @@ pub struct Plan<'a> {
     /// The terms of the next generation, or why there can be none.
     pub terms: &'a dyn Fn() -> Result<Terms<'a>, String>,
     pub app: &'a Path,
+    /// Where the command was started.
+    pub folder: &'a Path,
     /// Where it is, and where it answers questions.
     pub addresses: Vec<String>,
     /// How many serve.
@@ -139,6 +144,8 @@ pub struct Master<'a> {
     /// Another reload follows that of `next`.
     follows: bool,
     reload_began: Instant,
+    /// Another program is to take the place of this one.
+    upgrade: Option<Upgrade>,
     /// How many, one after the other, were given up for the one that followed.
     given_up: u32,
     /// A worker of the generation that begins was ready, and none has failed since.
@@ -163,7 +170,7 @@ pub struct Master<'a> {
     state: Option<tempfile::NamedTempFile>,
 }
 
-/// Serves until it is stopped.
+/// Serves until it is stopped, or until it has left all to another program.
 pub fn run<'a>(
     plan: &'a Plan<'a>,
     terms: Terms<'a>,
@@ -171,14 +178,20 @@ pub fn run<'a>(
     admin: Admin,
     beside: Beside<'a>,
     fpm: Option<Fpm<'a>>,
+    before: Option<Before>,
 ) -> Result<Status, String> {
     let temporary =
         || tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {}", console::reason(&error)));
     let now = Instant::now();
+    // Those that come from now on are taken by this thread, which knows when it may.
+    signals::have_wait()?;
+    let lines = Lines::begin().map_err(|error| format!("no thread: {}", console::reason(&error)))?;
+    let signals = Signals::catch()?;
+    signals::let_come()?;
     let mut master = Master {
         plan,
-        signals: Signals::catch()?,
-        lines: Lines::begin().map_err(|error| format!("no thread: {}", console::reason(&error)))?,
+        signals,
+        lines,
         manager: Manager::none(),
         sockets: Some(sockets),
         workers: Vec::new(),
@@ -199,6 +212,7 @@ pub fn run<'a>(
         newest: 0,
         follows: false,
         reload_began: now,
+        upgrade: None,
         given_up: 0,
         does_boot: false,
         not_before: now,
@@ -218,6 +232,9 @@ pub fn run<'a>(
         Ok(manager) => master.manager = manager,
         Err(error) => master.lines.say(&format!("spindle: systemd is told nothing: {}", console::reason(&error))),
     }
+    if let Some(before) = before {
+        master.goes_on_from(before);
+    }
     let status = master.live().unwrap_or_else(|why| {
         master.lines.say(&format!("spindle: {why}"));
         Status::Failed
@@ -228,7 +245,7 @@ pub fn run<'a>(
 
 impl Master<'_> {
     fn live(&mut self) -> Result<Status, String> {
-        if let Some(fpm) = &mut self.fpm {
+        if let Some(fpm) = self.fpm.as_mut().filter(|_| !self.has_served) {
             fpm.begin(Instant::now())?;
         }
         loop {
@@ -259,6 +276,7 @@ impl Master<'_> {
             self.look();
             self.press();
             self.answer();
+            self.take_leave();
         }
     }
 
@@ -278,7 +296,7 @@ impl Master<'_> {
 
     /// How many may be started as soon as it is time.
     fn missing(&self) -> usize {
-        if self.stopping.is_some() {
+        if self.stopping.is_some() || self.upgrade.as_ref().is_some_and(|upgrade| upgrade.is_right) {
             return 0;
         }
         let missing = self.plan.workers.saturating_sub(self.of_generation(self.target()).count());
@@ -370,7 +388,8 @@ impl Master<'_> {
         let next = self.workers.iter().filter_map(|worker| worker.due).chain(start).chain(look);
         let next = next.chain(self.zygotes.iter().filter_map(Zygote::due)).chain(self.fpm.as_ref().and_then(Fpm::due));
         let next = next.chain(self.look_at).chain(self.admin.due()).chain(self.asking.as_ref().map(Asking::due));
-        let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due()).min();
+        let next = next.chain(self.manager.due()).chain(self.given_up_at()).chain(self.beside.due());
+        let next = next.chain(self.upgrade.as_ref().and_then(Upgrade::due)).min();
         let timeout =
             next.map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())).unwrap_or_default());
         let readable = |stream| PollFd::from_borrowed_fd(stream, PollFlags::IN);
@@ -414,6 +433,7 @@ impl Master<'_> {
         self.lines.say("Stopping when all requests are answered; Ctrl+C stops at once");
         self.manager.stops("stopping when all requests are answered");
         self.stopping = Some(Status::Fine);
+        self.upgrade = None;
         // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
         let now = Instant::now();

@@ -5,10 +5,18 @@ use super::user::User;
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
+use serde::{Deserialize, Serialize};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
+
+/// What an upgrade leaves to the program that takes over: see `handover.rs`.
+pub const HANDOVER: &str = "SPINDLE_HANDOVER";
+
+/// The variables that are meant for this process, and for no program that it starts: most are systemd's.
+pub const VARIABLES: [&str; 7] =
+    ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", HANDOVER];
 
 /// Starts a program that has these descriptors, too, with the same numbers. The kernel kills it if this process ends first.
 ///
@@ -64,7 +72,10 @@ pub fn spawn_alone(command: &mut Command) -> io::Result<Pid> {
 }
 
 /// The descriptors beyond the standard ones that programs would inherit.
-fn inheritable() -> io::Result<Vec<RawFd>> {
+///
+/// # Errors
+/// It is not known which there are.
+pub fn inheritable() -> io::Result<Vec<RawFd>> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -127,6 +138,48 @@ pub fn keep_descriptors(except: &[RawFd]) -> io::Result<()> {
         fcntl_setfd(inherited, FdFlags::CLOEXEC)?;
     }
     Ok(())
+}
+
+/// A descriptor that the program which is executed in this process gets, by its number.
+#[derive(Serialize, Deserialize)]
+pub struct Descriptor(RawFd);
+
+impl Descriptor {
+    /// Has that program get it.
+    ///
+    /// # Errors
+    /// The system refuses that.
+    pub fn keep(kept: &impl AsFd) -> io::Result<Descriptor> {
+        fcntl_setfd(kept, FdFlags::empty())?;
+        Ok(Descriptor(kept.as_fd().as_raw_fd()))
+    }
+
+    /// The one of this number, which that program was told.
+    pub fn of(number: RawFd) -> Descriptor {
+        Descriptor(number)
+    }
+
+    pub fn number(&self) -> RawFd {
+        self.0
+    }
+
+    /// Takes it in that program, whose own programs do not get it.
+    ///
+    /// # Errors
+    /// There is no such descriptor.
+    pub fn take(self) -> io::Result<OwnedFd> {
+        if self.0 < 0 {
+            return Err(Errno::BADF.into());
+        }
+        // SAFETY: the number is that of an open descriptor, which was kept for this value alone, and nothing else here knows it. If it is
+        // not open, the system says so below, before it is used for anything else.
+        let taken = unsafe { OwnedFd::from_raw_fd(self.0) };
+        if let Err(error) = fcntl_setfd(&taken, FdFlags::CLOEXEC) {
+            std::mem::forget(taken); // it is none
+            return Err(error.into());
+        }
+        Ok(taken)
+    }
 }
 
 /// Returns a process that has ended, and how: one that was started here, or, in the first process of a container, that another one has

@@ -4,10 +4,12 @@
 //! No worker waits for another one: for each there is a bounded queue, and what has no room in it is lost, for this worker alone.
 
 use super::lines::Lines;
+use super::process::Descriptor;
 use super::worker::{Stage, Worker};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -48,7 +50,36 @@ pub struct Link {
     is_wrong: bool,
 }
 
+/// What is kept of one over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    socket: Descriptor,
+    read: Vec<u8>,
+    /// From the first byte that was not sent.
+    waiting: Vec<u8>,
+    is_lossy: bool,
+    has_ended: bool,
+}
+
 impl Link {
+    pub fn keep(&self) -> std::io::Result<Kept> {
+        let all: Vec<u8> = self.waiting.iter().flat_map(|frame| frame.iter().copied()).collect();
+        Ok(Kept {
+            socket: Descriptor::keep(&self.socket)?,
+            read: self.read.clone(),
+            waiting: all[self.sent..].to_vec(),
+            is_lossy: self.is_lossy,
+            has_ended: self.has_ended,
+        })
+    }
+
+    pub fn adopt(kept: Kept) -> std::io::Result<Link> {
+        let Kept { socket, read, waiting, is_lossy, has_ended } = kept;
+        let bytes = waiting.len();
+        let waiting = (bytes > 0).then(|| waiting.into()).into_iter().collect();
+        Ok(Link { socket: socket.take()?, read, waiting, sent: 0, bytes, is_lossy, has_ended, is_wrong: false })
+    }
+
     /// Returns one, and what the worker has.
     pub fn pair() -> std::io::Result<(Link, UnixStream)> {
         let (socket, its) = UnixStream::pair()?;
@@ -198,6 +229,35 @@ mod tests {
         assert_eq!(link.receive(), [Rc::from([3, 0, 0, 0, 1, 2, 3]), Rc::from([0, 0, 0, 0])]);
         drop(its);
         assert!(link.receive().is_empty() && link.wants().is_none());
+    }
+
+    #[test]
+    fn a_frame_that_is_on_its_way_is_whole_after_an_upgrade() {
+        let (mut link, mut its) = Link::pair().unwrap();
+        its.write_all(&[3, 0, 0, 0, 1]).unwrap();
+        assert!(link.receive().is_empty());
+        let bytes = [&100_000_u32.to_le_bytes()[..], &[7; 100_000]].concat();
+        let frame = Rc::from(&*bytes);
+        let sent = (0..20).filter(|_| link.offer(&frame)).count();
+        link.flush();
+        assert!(link.sent > 0 && link.waiting.len() > 1);
+        let kept = link.keep().unwrap();
+        std::mem::forget(link); // as after an execve
+        let mut link = Link::adopt(kept).unwrap();
+        its.write_all(&[2, 3]).unwrap();
+        assert_eq!(link.receive(), [Rc::from([3, 0, 0, 0, 1, 2, 3])]);
+        let reader = std::thread::spawn(move || {
+            let mut all = vec![0; sent * bytes.len()];
+            its.read_exact(&mut all).unwrap();
+            assert!(all.chunks(bytes.len()).all(|chunk| chunk == bytes));
+            its
+        });
+        while !link.waiting.is_empty() {
+            link.flush();
+            std::thread::yield_now();
+        }
+        let _its = reader.join().unwrap();
+        assert!(link.bytes == 0 && link.offer(&[0; 4].into()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The signals that come to this process.
 
 use crate::console;
+use nix::sys::signal::SigSet;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -8,6 +9,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const ALL: [i32; 7] = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD];
+
+/// Has signals wait, also those that come while another program is executed in this process, until [`let_come`].
+///
+/// # Errors
+/// The system refuses that.
+pub fn have_wait() -> Result<(), String> {
+    SigSet::all().thread_block().map_err(|error| console::reason(&error.into()))
+}
+
+/// # Errors
+/// The system refuses that.
+pub fn let_come() -> Result<(), String> {
+    SigSet::all().thread_unblock().map_err(|error| console::reason(&error.into()))
+}
 
 /// Catches them from its making on.
 pub struct Signals {
@@ -30,6 +45,11 @@ impl Signals {
             Ok(Signals { come, wakes })
         };
         caught().map_err(|error| format!("signals cannot be caught: {}", console::reason(&error)))
+    }
+
+    /// Whether some have come that were not yet taken.
+    pub fn have_come(&self) -> bool {
+        self.come.iter().any(|flag| flag.load(Ordering::Acquire))
     }
 
     /// Returns those that have come since.

@@ -1,12 +1,14 @@
 //! The sockets at which PHP accepts connections. They belong to this process, so that they outlive a PHP that ends: connections that
 //! come meanwhile wait in them.
 
+use super::process::Descriptor;
 use super::systemd;
 use super::user::User;
 use super::values::{PASSED, is_address};
 use crate::console;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -67,6 +69,30 @@ impl Sockets {
         self.names.push(format!("taken-fd:{}", socket.as_raw_fd()).into());
         self.shown.push(shown);
         self.open.push(socket);
+    }
+}
+
+/// What is kept of them over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    open: Vec<Descriptor>,
+    paths: Vec<(OsString, Option<Place>)>,
+    names: Vec<OsString>,
+    shown: Vec<OsString>,
+}
+
+impl Sockets {
+    pub fn keep(&self) -> io::Result<Kept> {
+        let open = self.open.iter().map(Descriptor::keep).collect::<io::Result<_>>()?;
+        let paths = self.paths.iter().map(|(path, place)| (path.clone().into_os_string(), *place)).collect();
+        Ok(Kept { open, paths, names: self.names.clone(), shown: self.shown.clone() })
+    }
+
+    /// Takes those that were kept: their numbers are the same.
+    pub fn adopt(kept: Kept) -> io::Result<Sockets> {
+        let open = kept.open.into_iter().map(Descriptor::take).collect::<io::Result<_>>()?;
+        let paths = kept.paths.into_iter().map(|(path, place)| (path.into(), place)).collect();
+        Ok(Sockets { open, paths, names: kept.names, shown: kept.shown })
     }
 }
 

@@ -15,10 +15,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-/// What is meant for this process, and not for workers.
-pub const VARIABLES: [&str; 6] =
-    ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"];
-
 /// The first descriptor that it passes.
 const FIRST: i32 = 3;
 

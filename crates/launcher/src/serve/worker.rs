@@ -5,11 +5,13 @@
 //! ```
 
 use super::board::Board;
+use super::clock::{ago, from_now, left};
 use super::limits;
-use super::process;
-use super::relay::Link;
+use super::process::{self, Descriptor};
+use super::relay::{self, Link};
 use super::zygote::Zygote;
 use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -30,7 +32,7 @@ const MOST_HEARD: usize = 512 << 10;
 /// The longest line: the name of a file, and a word.
 const LONGEST_LINE: usize = 8 << 10;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Stage {
     Starting,
     Serving,
@@ -99,7 +101,63 @@ pub struct Worker {
     said: Vec<u8>,
 }
 
+/// What is kept of one over an upgrade. Its numbers are no longer read.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    number: usize,
+    pid: i32,
+    stage: Stage,
+    grace: Duration,
+    age: Duration,
+    served: Option<Duration>,
+    due: Option<Duration>,
+    is_told: bool,
+    is_pressed: bool,
+    has_failed: bool,
+    control: Descriptor,
+    topics: relay::Kept,
+    said: Vec<u8>,
+}
+
 impl Worker {
+    /// `None` if it was not yet forked.
+    pub fn keep(&self) -> std::io::Result<Option<Kept>> {
+        let Some(pid) = self.pid() else { return Ok(None) };
+        Ok(Some(Kept {
+            number: self.number,
+            pid: pid.as_raw_pid(),
+            stage: self.stage,
+            grace: self.grace,
+            age: self.began.elapsed(),
+            served: self.ready.map(|ready| ready.elapsed()),
+            due: self.due.map(left),
+            is_told: self.is_told,
+            is_pressed: self.is_pressed,
+            has_failed: self.has_failed,
+            control: Descriptor::keep(&self.control)?,
+            topics: self.topics.keep()?,
+            said: self.said.clone(),
+        }))
+    }
+
+    /// Goes on with one that was kept, as one of this generation.
+    pub fn adopt(kept: Kept, generation: u32) -> std::io::Result<Worker> {
+        let pid = Pid::from_raw(kept.pid).ok_or(std::io::ErrorKind::InvalidData)?;
+        let control = UnixStream::from(kept.control.take()?);
+        let ends = Ends { control, topics: Link::adopt(kept.topics)?, place: None };
+        Ok(Worker {
+            stage: kept.stage,
+            began: ago(kept.age),
+            ready: kept.served.map(ago),
+            due: kept.due.map(from_now),
+            is_told: kept.is_told,
+            is_pressed: kept.is_pressed,
+            has_failed: kept.has_failed,
+            said: kept.said,
+            ..Worker::new(Process::Runs(pid), kept.number, generation, kept.grace, ends)
+        })
+    }
+
     /// Starts one.
     ///
     /// # Errors

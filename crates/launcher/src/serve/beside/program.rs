@@ -7,9 +7,10 @@
 
 use super::options::{Kind, Specified, executable};
 use crate::console;
-use crate::serve::{process, systemd};
+use crate::serve::clock::{ago, from_now, left};
+use crate::serve::process;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -49,6 +50,27 @@ pub struct Program {
     pub says: Vec<String>,
 }
 
+/// What is kept of one over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    name: String,
+    number: usize,
+    running: Option<KeptRunning>,
+    next: Option<Duration>,
+    early: u32,
+    starts: u64,
+    restarts: u64,
+    failures: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptRunning {
+    pid: i32,
+    age: Duration,
+    is_told: bool,
+    due: Option<Duration>,
+}
+
 /// What is told of it.
 #[derive(Serialize)]
 pub struct Told<'a> {
@@ -77,6 +99,41 @@ impl Program {
             failures: 0,
             says: Vec::new(),
         }
+    }
+
+    pub fn keep(&self) -> Kept {
+        Kept {
+            name: self.specified.name.clone(),
+            number: self.number,
+            running: self.running.as_ref().map(|running| KeptRunning {
+                pid: running.pid.as_raw_pid(),
+                age: running.began.elapsed(),
+                is_told: running.is_told,
+                due: running.due.map(left),
+            }),
+            next: self.next.map(left),
+            early: self.early,
+            starts: self.starts,
+            restarts: self.restarts,
+            failures: self.failures,
+        }
+    }
+
+    /// Goes on where the one before the upgrade was, if that was this one.
+    pub fn adopt(&mut self, kept: &Kept) {
+        if (&kept.name, kept.number) != (&self.specified.name, self.number) {
+            return;
+        }
+        let running = kept.running.as_ref().and_then(|running| Some((running, Pid::from_raw(running.pid)?)));
+        self.running = running.map(|(running, pid)| Running {
+            pid,
+            began: ago(running.age),
+            is_told: running.is_told,
+            due: running.due.map(from_now),
+        });
+        self.next = kept.next.map(from_now);
+        (self.early, self.starts, self.restarts, self.failures) =
+            (kept.early, kept.starts, kept.restarts, kept.failures);
     }
 
     pub fn told(&self) -> Told<'_> {
@@ -192,7 +249,7 @@ impl Program {
         let program = executable(&words[0], folder).ok_or_else(|| no_program(&self.specified))?;
         let mut command = Command::new(program);
         command.arg0(&words[0]).args(&words[1..]).stdin(Stdio::null());
-        for name in systemd::VARIABLES {
+        for name in process::VARIABLES {
             command.env_remove(name);
         }
         // The signals of a terminal come to the command only.

@@ -1,6 +1,8 @@
 //! The processes of a php-fpm that has crashed: they go on without it, and no one else would end them.
 
+use crate::serve::clock::{from_now, left};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// How often it is checked whether they are there: they are not children of this process, which does not learn of their end.
@@ -14,7 +16,22 @@ pub struct Left {
     look: Instant,
 }
 
+/// What is kept of them over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    group: i32,
+    by: Duration,
+}
+
 impl Left {
+    pub fn keep(&self) -> Kept {
+        Kept { group: self.group.as_raw_pid(), by: left(self.by) }
+    }
+
+    pub fn adopt(kept: &Kept) -> Option<Left> {
+        Some(Left { group: Pid::from_raw(kept.group)?, by: from_now(kept.by), look: Instant::now() })
+    }
+
     /// Tells them to finish their requests by then.
     pub fn tell(group: Pid, by: Instant) -> Left {
         let _ = kill_process_group(group, Signal::QUIT); // there may be none

@@ -1,10 +1,13 @@
 //! A php-fpm that runs: what it says, and how it is told to end.
 
 use crate::console;
+use crate::serve::clock::{ago, from_now, left};
+use crate::serve::process::Descriptor;
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use std::io::PipeReader;
-use std::time::Instant;
+use serde::{Deserialize, Serialize};
+use std::io::{self, ErrorKind, PipeReader};
+use std::time::{Duration, Instant};
 
 /// What php-fpm says when it is ready.
 const READY: &str = "ready to handle connections";
@@ -26,7 +29,48 @@ pub struct Running {
     pub due: Option<Instant>,
 }
 
+/// What is kept of one over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    pid: i32,
+    age: Duration,
+    said: Descriptor,
+    line: Vec<u8>,
+    is_ready: bool,
+    is_told: bool,
+    is_killed: bool,
+    due: Option<Duration>,
+}
+
 impl Running {
+    pub fn keep(&self) -> io::Result<Kept> {
+        Ok(Kept {
+            pid: self.pid.as_raw_pid(),
+            age: self.began.elapsed(),
+            said: Descriptor::keep(&self.said)?,
+            line: self.line.clone(),
+            is_ready: self.is_ready,
+            is_told: self.is_told,
+            is_killed: self.is_killed,
+            due: self.due.map(left),
+        })
+    }
+
+    pub fn adopt(kept: Kept) -> io::Result<Running> {
+        Ok(Running {
+            line: kept.line,
+            is_ready: kept.is_ready,
+            is_told: kept.is_told,
+            is_killed: kept.is_killed,
+            due: kept.due.map(from_now),
+            ..Running::new(
+                Pid::from_raw(kept.pid).ok_or(ErrorKind::InvalidData)?,
+                ago(kept.age),
+                kept.said.take()?.into(),
+            )
+        })
+    }
+
     pub fn new(pid: Pid, began: Instant, said: PipeReader) -> Running {
         Running {
             pid,

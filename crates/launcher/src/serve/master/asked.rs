@@ -16,7 +16,7 @@ impl Master<'_> {
         let beside = || programs.told().into_iter().chain(fpm.iter().flat_map(Fpm::told)).collect::<Vec<_>>();
         let numbers = |worker: &Worker| worker.place.map(|place| board.read(place)).unwrap_or_default();
         let told = || workers.iter().map(|worker| Told::of(worker, numbers(worker))).collect::<Vec<_>>();
-        let (is_stopping, mut reloads, mut lists) = (self.stopping.is_some(), false, false);
+        let (is_stopping, mut reloads, mut upgrades, mut lists) = (self.stopping.is_some(), false, false, false);
         let queued = || workers.iter().fold(0, |sum: u64, worker| sum.saturating_add(numbers(worker).queued));
         let (most_queued, is_ready) = (self.plan.ready_queue, self.is_any(Stage::Serving));
         let reload = if self.is_late() { Awaited::NextReload } else { Awaited::Reload };
@@ -41,10 +41,14 @@ impl Master<'_> {
                     let addresses = &self.plan.addresses;
                     json(report::status(&told(), &beside(), addresses, self.began, is_stopping))
                 }
-                Question::Reload if is_stopping => Answer::text(409, "spindle: it is stopping"),
+                Question::Reload | Question::Upgrade if is_stopping => Answer::text(409, "spindle: it is stopping"),
                 Question::Reload => {
                     reloads = true;
                     return Err(reload);
+                }
+                Question::Upgrade => {
+                    upgrades = true;
+                    return Err(Awaited::Reload);
                 }
                 Question::Requests => {
                     lists = true;
@@ -54,6 +58,9 @@ impl Master<'_> {
         });
         if reloads {
             self.reload();
+        }
+        if upgrades {
+            self.upgrade();
         }
         let now = Instant::now();
         if lists && self.asking.is_none() {

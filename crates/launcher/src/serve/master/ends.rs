@@ -22,6 +22,8 @@ impl Master<'_> {
                 self.ended(&worker, status);
             } else if let Some(zygote) = self.zygotes.iter_mut().find(|zygote| zygote.pid == pid) {
                 zygote.ended(status, Instant::now());
+            } else if self.upgrade.as_ref().is_some_and(|upgrade| upgrade.is(pid)) {
+                self.checked(status);
             } else if !self.fpm.as_mut().is_some_and(|fpm| fpm.ended(pid, status)) {
                 self.beside.ended(pid, status);
             }

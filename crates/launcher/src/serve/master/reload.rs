@@ -24,15 +24,15 @@ impl Master<'_> {
         }
     }
 
-    /// Whether the workers of a reload have begun, which may have read older code.
+    /// Whether the workers of a reload have begun, which may have read older code, or those of an upgrade are to.
     pub(super) fn is_late(&self) -> bool {
         let rests = !self.is_any(Stage::Starting) && self.not_before > Instant::now();
         let begun = |next| self.workers.iter().any(|worker| worker.generation == next && !worker.is_told);
-        !rests && self.next.is_some_and(begun)
+        self.upgrade.is_some() || !rests && self.next.is_some_and(begun)
     }
 
     /// Begins a generation that takes over.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         if self.stopping.is_some() {
             return;
         }
@@ -109,7 +109,7 @@ impl Master<'_> {
     }
 
     /// Says how a reload has ended, and begins the one that follows.
-    fn reloaded(&mut self, status: u16, outcome: &str) {
+    pub(super) fn reloaded(&mut self, status: u16, outcome: &str) {
         let line = format!("spindle: {outcome}");
         self.lines.say(&line);
         self.admin.tell(Awaited::Reload, &Answer::text(status, line));

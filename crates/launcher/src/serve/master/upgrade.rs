@@ -1,0 +1,218 @@
+//! Upgrades: the program that is there now takes the place of this one, in the same process, so that whoever has started it sees the same
+//! one. Before, it was asked whether it could, as by `--check`. It goes on with the workers that there are, as a generation that serves,
+//! and begins a reload: if that fails, they go on.
+
+use super::{LONGEST_START, Master, TIMES_AS_SLOW};
+use crate::console::{self, TAKES_OVER};
+use crate::serve::admin::{Answer, Awaited};
+use crate::serve::beside::executable;
+use crate::serve::command::joined;
+use crate::serve::fpm::Fpm;
+use crate::serve::handover::{self, Handover};
+use crate::serve::process;
+use crate::serve::signals;
+use crate::serve::worker::{self, Process, Stage, Worker};
+use crate::serve::zygote::Zygote;
+use nix::unistd::execve;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How much of what a program says that cannot take over is told.
+const MOST_TOLD: usize = 1000;
+
+/// A program that is to take over.
+pub struct Upgrade {
+    program: PathBuf,
+    /// The process that is to say whether it could.
+    asked: Option<Pid>,
+    output: File,
+    due: Option<Instant>,
+    /// It could.
+    pub is_right: bool,
+}
+
+impl Upgrade {
+    /// Has a program say whether it could take over with these arguments.
+    fn ask(program: PathBuf, arguments: &[OsString], due: Instant) -> io::Result<Upgrade> {
+        let output = tempfile::tempfile()?;
+        let mut command = Command::new(&program);
+        command.arg0(&arguments[0]).args(&arguments[1..2]).arg("--check").args(&arguments[2..]);
+        command
+            .env(process::HANDOVER, handover::question())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output.try_clone()?);
+        let asked = process::spawn(command.process_group(0), &[])?;
+        Ok(Upgrade { program, asked: Some(asked), output, due: Some(due), is_right: false })
+    }
+
+    pub fn is(&self, pid: Pid) -> bool {
+        self.asked == Some(pid)
+    }
+
+    /// When it should have said.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// What it has said.
+    fn said(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let read = self.output.rewind().and_then(|()| self.output.read_to_end(&mut bytes));
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<_> = text.lines().map(|line| line.strip_prefix("spindle: ").unwrap_or(line)).collect();
+        let text: String = lines.join("; ").chars().take(MOST_TOLD).collect();
+        read.err().map_or(text, |error| console::reason(&error))
+    }
+}
+
+impl Drop for Upgrade {
+    /// Ends what was asked. It has nothing to lose.
+    fn drop(&mut self) {
+        if let Some(asked) = self.asked {
+            let _ = kill_process_group(asked, Signal::KILL); // it is still there, as it was not waited for
+        }
+    }
+}
+
+/// The workers of the command before this one.
+pub struct Before {
+    workers: Vec<Worker>,
+    slowest: Duration,
+}
+
+impl Before {
+    pub fn adopt(workers: Vec<worker::Kept>, slowest: Duration) -> io::Result<Before> {
+        let workers = workers.into_iter().map(|kept| Worker::adopt(kept, 0)).collect::<io::Result<_>>()?;
+        Ok(Before { workers, slowest })
+    }
+}
+
+impl Master<'_> {
+    /// Goes on with the workers of the command before this one, until others take over.
+    pub(super) fn goes_on_from(&mut self, before: Before) {
+        self.workers = before.workers;
+        self.slowest = before.slowest;
+        self.has_served = true;
+        self.begin();
+    }
+
+    /// An upgrade is asked for.
+    pub(super) fn upgrade(&mut self) {
+        if self.upgrade.is_some() {
+            return; // its end is waited for
+        }
+        if let Err(why) = self.ask_for_upgrade() {
+            let line = format!("spindle: no upgrade: {why}");
+            self.lines.say(&line);
+            self.admin.tell(Awaited::Reload, &Answer::text(409, line));
+        }
+    }
+
+    fn ask_for_upgrade(&mut self) -> Result<(), String> {
+        if self.plan.is_dev {
+            return Err("--dev is not for that".to_owned());
+        }
+        if self.next.is_some() {
+            return Err("a reload runs: ask again when it has ended".to_owned());
+        }
+        (self.plan.terms)()?;
+        let arguments: Vec<_> = std::env::args_os().collect();
+        let name = arguments.first().cloned().unwrap_or_default();
+        let missing = || format!("there is no program '{}'", name.to_string_lossy());
+        let program = executable(&name, self.plan.folder).ok_or_else(missing)?;
+        let by = Instant::now() + LONGEST_START.max(self.slowest * TIMES_AS_SLOW);
+        let shown = program.display().to_string();
+        let upgrade = Upgrade::ask(program, &arguments, by);
+        self.upgrade = Some(upgrade.map_err(|error| format!("{shown}: {}", console::reason(&error)))?);
+        let text = format!("{shown} is asked whether it can take over");
+        self.lines.say(&format!("spindle: {text}"));
+        self.manager.reloads(&text);
+        Ok(())
+    }
+
+    /// A program has said whether it can take over.
+    pub(super) fn checked(&mut self, status: ExitStatus) {
+        let Some(upgrade) = &mut self.upgrade else { return };
+        (upgrade.asked, upgrade.due) = (None, None);
+        if status.code() == Some(i32::from(TAKES_OVER)) {
+            upgrade.is_right = true;
+            return;
+        }
+        let (how, said) = (process::how(status), upgrade.said());
+        self.no_upgrade(&if said.is_empty() { how } else { said });
+    }
+
+    fn no_upgrade(&mut self, why: &str) {
+        let program = self.upgrade.take().map(|upgrade| upgrade.program.display().to_string()).unwrap_or_default();
+        self.history.failed_reloads += 1;
+        self.reloaded(409, &console::one_line(&format!("{program} cannot take over: {why}: the old one goes on")));
+    }
+
+    /// Leaves all to the program that takes over, as soon as that can go on from there.
+    pub(super) fn take_leave(&mut self) {
+        let now = Instant::now();
+        if self.upgrade.as_ref().and_then(Upgrade::due).is_some_and(|due| due <= now) {
+            return self.no_upgrade("it does not say whether it can");
+        }
+        if !self.upgrade.as_ref().is_some_and(|upgrade| upgrade.is_right) || self.asking.is_some() {
+            return;
+        }
+        // They are no processes yet that could be left to it.
+        if self.workers.iter().any(|worker| matches!(worker.process, Process::Awaited { .. })) {
+            return;
+        }
+        // These have read older code.
+        self.finish(|worker| worker.stage == Stage::Starting, now);
+        let left = signals::have_wait().and_then(|()| {
+            if self.signals.have_come() { Ok(()) } else { self.execute().map_err(|error| console::reason(&error)) }
+        });
+        let left = left.and(signals::let_come());
+        if let Err(why) = left {
+            self.no_upgrade(&why);
+        }
+    }
+
+    /// Executes it. This returns only if that fails, and all is as before.
+    fn execute(&mut self) -> io::Result<()> {
+        let Some(upgrade) = &self.upgrade else { return Ok(()) };
+        self.lines.say(&format!("spindle: {} takes over", upgrade.program.display()));
+        let text = |text: &OsStr| CString::new(text.as_bytes());
+        let program = text(upgrade.program.as_os_str())?;
+        let arguments = std::env::args_os().map(|argument| text(&argument)).collect::<Result<Vec<_>, _>>()?;
+        let kept = process::inheritable()?;
+        let fails = self.leave().and_then(|(variable, _file)| {
+            let variables = std::env::vars_os().filter(|(name, _)| name != process::HANDOVER);
+            let variables = variables.chain([(process::HANDOVER.into(), variable.into())]);
+            let variables =
+                variables.map(|(name, value)| text(&joined(&name, &value))).collect::<Result<Vec<_>, _>>()?;
+            self.zygotes.iter_mut().for_each(Zygote::end);
+            self.lines.finish();
+            Ok(execve(&program, &arguments, &variables)?)
+        });
+        process::keep_descriptors(&kept)?;
+        fails.map(|never| match never {})
+    }
+
+    fn leave(&self) -> io::Result<(String, File)> {
+        let Some(sockets) = &self.sockets else { return Err(io::ErrorKind::NotConnected.into()) };
+        let workers = self.workers.iter().map(Worker::keep).collect::<io::Result<Vec<_>>>()?;
+        let fpm = self.fpm.as_ref().map(Fpm::keep).transpose()?;
+        Handover {
+            sockets: sockets.keep()?,
+            admin: self.admin.keep()?,
+            workers: workers.into_iter().flatten().collect(),
+            beside: self.beside.keep(),
+            fpm,
+            slowest: self.slowest,
+        }
+        .leave()
+    }
+}

@@ -1,0 +1,243 @@
+<?php
+/*
+ * `spindle reload --binary`: another `spindle` takes the place of the one that serves, in its process (PROC-2).
+ */
+
+declare(strict_types=1);
+
+namespace ServerTests;
+
+const UPGRADED = WORK . '/upgraded/spindle';
+
+/** Has another `spindle` be there, or what is in its place. */
+function install(?string $script = null): void
+{
+    @mkdir(dirname(UPGRADED));
+    $script === null ? copy(dirname(EXTENSION) . '/spindle', UPGRADED . '.new') : file_put_contents(UPGRADED . '.new', $script);
+    chmod(UPGRADED . '.new', 0755);
+    rename(UPGRADED . '.new', UPGRADED);
+}
+
+/** `spindle serve` that can be upgraded. */
+function upgradable(string|array ...$arguments): Serving
+{
+    install();
+    $arguments['through'] = [...$arguments['through'] ?? [], 'bash', '-c', 'exec "$0" "${@:2}"', UPGRADED];
+    return new Serving('--admin', 'unix:' . WORK . '/admin.sock', ...$arguments);
+}
+
+/** Returns what the command says that asks for an upgrade, and its status if that is not 0. */
+function upgrade(): string
+{
+    return shell(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1');
+}
+
+/** Whether the program that serves is the one that is there. */
+function is_upgraded(Serving $serve): bool
+{
+    return fileinode("/proc/{$serve->process()}/exe") === fileinode(UPGRADED);
+}
+$cases['serve: upgrades under load lose nothing'] = function () {
+    foreach ([[], ['--tls', 'one.pem,one.key']] as $arguments) {
+        $serve = upgradable('--workers', '2', '--log', 'off', '--grace', '20', ...$arguments, ...[loaded()]);
+        $first = workers($serve, 2);
+        loses_nothing($serve, function () use ($serve) {
+            for ($i = 1; $i <= 5; $i++) {
+                install();
+                same(false, is_upgraded($serve));
+                same('', upgrade());
+                same(true, is_upgraded($serve));
+            }
+        });
+        until(fn() => array_filter($first, lives(...)) === []);
+        // It still reloads, and has a PHP that forks its workers.
+        $before = workers($serve, 2);
+        $serve->signal(SIGHUP);
+        same(2, count(workers($serve, 2, $before)));
+        same(1, count(zygotes($serve, workers($serve, 2, $before))));
+        $serve->signal();
+        same(0, $serve->end());
+        same([], array_filter($before, lives(...)));
+    }
+};
+$cases['serve: an upgrade keeps the process, its sockets, and programs beside it'] = function () {
+    $queue = program('queue', str_replace('CODE', '"one"', QUEUE));
+    $often = program('often', 'note("ran");');
+    $serve = upgradable('--workers', '2', '--listen', 'unix:' . WORK . '/upgraded.sock', '--run', "queue=$queue", '--every', "often=1s $often", '--log', 'off', app('operated.php', OPERATED), '--mode', 'worker', '--grace', '60');
+    $get = fn(string $path) => shell('curl -s --max-time 60 --unix-socket ' . WORK . "/upgraded.sock http://localhost$path");
+    until(fn() => noted('queue') !== [] && noted('often') !== []);
+    [$process, $file] = [$serve->process(), fileinode(WORK . '/upgraded.sock')];
+    // A request that runs is answered by the worker that has it, and a job is finished before the next program begins.
+    array_map(fn($name) => @unlink(WORK . "/$name"), ['begun', 'go', 'finish', 'told']);
+    $waits = popen('curl -s --max-time 60 --unix-socket ' . WORK . '/upgraded.sock http://localhost/wait', 'r');
+    until(fn() => (int) @file_get_contents(WORK . '/begun'));
+    $worker = file_get_contents(WORK . '/begun');
+    install();
+    same('', upgrade());
+    same([true, $process, $file], [is_upgraded($serve), $serve->process(), fileinode(WORK . '/upgraded.sock')]);
+    until(fn() => file_exists(WORK . '/told'));
+    same([1, true, false], [count(noted('queue')), lives($worker), $get('/pid') === $worker]);
+    $programs = array_column(status()['programs'], null, 'name');
+    same(['ending', 1], [$programs['queue']['stage'], $programs['queue']['starts']]);
+    same(true, $programs['often']['starts'] >= 1);
+    // Upgraded again meanwhile: it is told once.
+    install();
+    same('', upgrade());
+    same(['ending', 1], [status()['programs'][0]['stage'], count(preg_grep('~^one ~', noted('queue')))]);
+    touch(WORK . '/finish');
+    until(fn() => count(noted('queue')) === 3);
+    same([true, 'ends', true], array_map(fn($line) => $line === 'ends' ? $line : str_starts_with($line, 'one '), noted('queue')));
+    touch(WORK . '/go');
+    same('waited', stream_get_contents($waits));
+    until(fn() => !lives($worker));
+    $runs = count(noted('often'));
+    until(fn() => count(noted('often')) > $runs);
+    $serve->signal();
+    same(0, $serve->end());
+    same(false, file_exists(WORK . '/upgraded.sock') || file_exists(WORK . '/admin.sock'));
+};
+$cases['serve: what cannot take over is refused, and the old one goes on'] = function () {
+    $serve = upgradable('--workers', '2', app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    $cannot = 'spindle: ' . UPGRADED . ' cannot take over: ';
+    $on = ': the old one goes on (status 1)';
+    foreach ([
+        ["#!/bin/sh\necho 'no such library' >&2\nexit 127", "{$cannot}no such library$on"],
+        ["#!/bin/sh\nexit 0", "{$cannot}ended with status 0$on"],
+        ["#!/bin/sh\nkill -9 \$\$", "{$cannot}was ended by signal 9$on"],
+        ["#!/bin/sh\nSPINDLE_HANDOVER=0:asked exec " . dirname(EXTENSION) . '/spindle "$@"', "{$cannot}this version cannot take over from the one that runs: restart it$on"],
+    ] as [$script, $message]) {
+        install($script);
+        same($message, upgrade());
+    }
+    chmod(UPGRADED, 0644);
+    same("spindle: no upgrade: there is no program '" . UPGRADED . "' (status 1)", upgrade());
+    unlink(UPGRADED);
+    same("spindle: no upgrade: there is no program '" . UPGRADED . "' (status 1)", upgrade());
+    // One that is right, with an app that is not.
+    install();
+    app('operated.php', 'throw new Exception("broken");');
+    same(1, preg_match('~cannot take over: .*operated\.php: Exception: broken.*: the old one goes on \(status 1\)$~', upgrade()));
+    same([[], false], [array_diff(workers($serve, 2), $all), is_upgraded($serve)]);
+    // One that cannot be executed when it is time: the answers of both have come from the same file.
+    app('operated.php', OPERATED);
+    install("#!/bin/sh\ncase \"\$*\" in *--check*) chmod 644 '" . UPGRADED . "'; exit 111;; esac");
+    same("{$cannot}Permission denied$on", upgrade());
+    same([[], false], [array_diff(workers($serve, 2), $all), is_upgraded($serve)]);
+    same('405', admin('/upgrade', "-o /dev/null -w '%{http_code}'"));
+    // Nothing of that has done harm.
+    posix_kill((int) $all[0], SIGKILL);
+    same(1, count(array_diff(workers($serve, 2, [$all[0]]), $all)));
+    install();
+    same('', upgrade());
+    same(true, is_upgraded($serve));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: when the new workers do not get ready after an upgrade, the old ones go on'] = function () {
+    // It boots for the check, and then never again until it may.
+    $boots = 'is_file(__DIR__ . "/checked") && !is_file(__DIR__ . "/boots") ? throw new Exception("not again") : touch(__DIR__ . "/checked");';
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['checked', 'boots']);
+    $serve = upgradable('--workers', '2', app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    app('operated.php', $boots . OPERATED);
+    install();
+    same('spindle: the new PHP ended with status 1 before it could serve: the old one goes on (status 1)', upgrade());
+    same([true, []], [is_upgraded($serve), array_diff(workers($serve, 2), $all)]);
+    // Those that end are replaced, as soon as that is possible.
+    posix_kill((int) $all[0], SIGKILL);
+    until(fn() => str_contains($serve->errors(), 'starting it again in 0.2 seconds'));
+    same($all[1], serving($serve));
+    touch(WORK . '/boots');
+    $now = workers($serve, 2);
+    same(true, in_array($all[1], $now, true));
+    same('', upgrade());
+    same([], array_intersect(workers($serve, 2, $now), $now));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: signals during an upgrade are not lost'] = function () {
+    for ($round = 0; $round < 12; $round++) {
+        $serve = upgradable('--workers', '2', '--log', 'off', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+        $all = workers($serve, 2);
+        $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1', 'r');
+        // Before it begins, while the program is asked, when that takes over, and after it has.
+        [$line, $rest] = [['', 0], ['is asked', 0], ['takes over', 0], ['starting PHP anew', 0], ['is asked', $round * 20_000]][$round % 5];
+        until(fn() => str_contains($serve->errors(), $line));
+        usleep($rest);
+        $serve->signal();
+        same(0, $serve->end());
+        pclose($asks);
+        until(fn() => array_filter($all, lives(...)) === []);
+    }
+    // A reload that is asked for meanwhile has the last code, and its outcome is told.
+    $serve = upgradable('--workers', '2', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+    install("#!/bin/sh\ncase \"\$*\" in *--check*) touch asked; while [ ! -e go ]; do sleep 0.01; done; exit 1;; esac");
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['asked', 'go']);
+    $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1', 'r');
+    until(fn() => file_exists(WORK . '/asked'));
+    $reloads = popen(dirname(EXTENSION) . '/spindle reload ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    until(fn() => str_contains($serve->errors(), 'another reload follows'));
+    app('pid-handler.php', 'return fn() => "new";');
+    touch(WORK . '/go');
+    same(true, str_contains(stream_get_contents($asks), 'cannot take over: ended with status 1: the old one goes on'));
+    same("0\n", stream_get_contents($reloads));
+    same('new', $serve->get('/'));
+    // So it has when the program takes over.
+    install();
+    $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    until(fn() => substr_count($serve->errors(), 'is asked') === 2);
+    $serve->signal(SIGHUP);
+    same("0\n", stream_get_contents($asks));
+    same(true, is_upgraded($serve));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: systemd sees the same service after an upgrade'] = function () {
+    $manager = new Manager(WORK . '/notify');
+    $socket = stream_socket_server('tcp://127.0.0.1:0');
+    $serve = upgradable('--workers', '2', '--listen', 'systemd:', app('pid-handler.php', 'return fn() => (string) getmypid();'), passes: [$socket],
+        through: ['env', "NOTIFY_SOCKET=$manager->name", 'WATCHDOG_USEC=100000', 'LISTEN_FDS=1', 'bash', '-c', 'LISTEN_PID=$$ exec "$0" "$@"']);
+    until(fn() => $manager->hears('READY=1'));
+    $first = workers($serve, 2);
+    for ($i = 2; $i <= 3; $i++) {
+        install();
+        same('', upgrade());
+        until(fn() => $manager->hears('READY=1', $i));
+        same("READY=1\nSTATUS=the new PHP has taken over\n", end($manager->told));
+        same(true, is_upgraded($serve));
+    }
+    same(true, $manager->hears('RELOADING=1'));
+    [$signs, $manager->signs] = [$manager->signs, 0];
+    until(fn() => $manager->hears('READY=1') && $manager->signs >= 3);
+    same([], array_intersect(workers($serve, 2, $first), $first));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: a directory, upgraded again and again under load'] = function () {
+    $serve = upgradable(folder_of_scripts('upgraded-folder'), '--children', '2', '--workers', '2', '--log', 'off');
+    [$upgrades, $asks] = [0, null];
+    $before = fpm($serve);
+    $answers = load("$serve->url/count.php", function () use ($serve, &$upgrades, &$asks, &$before) {
+        if ($asks && !proc_get_status($asks)['running']) {
+            $asks = null;
+        }
+        $now = fpm($serve);
+        if (!$asks && count($now) === 1 && ($upgrades === 0 || $now !== $before)) {
+            if ($upgrades === 4) {
+                return true;
+            }
+            $before = $now;
+            $upgrades++;
+            install();
+            $asks = proc_open([dirname(EXTENSION) . '/spindle', 'reload', '--binary', WORK . '/admin.sock'], [], $pipes);
+        }
+        return false;
+    });
+    same(['200 counted'], array_keys($answers));
+    same(true, is_upgraded($serve));
+    $socket = glob(sys_get_temp_dir() . '/spindle-fpm.*');
+    $serve->signal();
+    same(0, $serve->end());
+    same(count($socket) - 1, count(glob(sys_get_temp_dir() . '/spindle-fpm.*')));
+};
