@@ -165,6 +165,24 @@ $cases['serve: sockets that systemd passes outlive the service'] = function () {
         same(1, preg_match("~^spindle: Cannot listen at $address: $expected\n$~D", file_get_contents(WORK . '/wrong')));
     }
 };
+$cases['serve: commands that take over from each other at a socket that was passed lose nothing'] = function () {
+    $socket = stream_socket_server('tcp://127.0.0.1:0');
+    $start = fn() => new Serving('--workers', '2', '--log', 'off', '--grace', '20', '--listen', 'fd:3', loaded(), passes: [$socket]);
+    $serve = $start();
+    workers($serve, 2);
+    loses_nothing($serve, function () use (&$serve, $start) {
+        for ($i = 0; $i < 20; $i++) {
+            [$before, $serve] = [$serve, $start()];
+            $before->signal();
+            $ending[] = $before;
+        }
+        foreach ($ending as $before) {
+            same(0, $before->end());
+        }
+    });
+    $serve->signal();
+    same(0, $serve->end());
+};
 $cases['serve: a check looks at the sockets that it was started with, and takes no connection of them'] = function () {
     app('fine.php', 'return fn() => "";');
     $socket = stream_socket_server('tcp://127.0.0.1:0');

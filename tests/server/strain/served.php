@@ -57,9 +57,9 @@ final class Command
         return (float) ($found[1] ?? 0); // one with labels is there when it has happened
     }
 
-    public function reload(): void
+    public function reload(string $option = ''): void
     {
-        exec(dirname(EXTENSION) . '/spindle reload ' . WORK . "/$this->name.sock 2>&1", $lines, $status);
+        exec(dirname(EXTENSION) . "/spindle reload $option " . WORK . "/$this->name.sock 2>&1", $lines, $status);
         same([0, ''], [$status, implode("\n", $lines)]);
     }
 
@@ -161,7 +161,7 @@ $cases['all at once, for minutes, behind spindle serve'] = function (): string {
         $loads = $load(8);
         foreach ($commands as $command) {
             $command->reload();
-            $command->reload();
+            $command->reload('--binary');
             for ($i = 0; $i < 40; $i++) {
                 ($said = shell_exec("curl -s --max-time 60 http://$command->address/leak")) === 'leaked' || throw new \Exception("$command->name: $said: " . $command->said());
             }
