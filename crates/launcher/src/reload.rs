@@ -21,7 +21,7 @@ Exit status:
 /// Runs the command.
 pub fn run(arguments: &mut Parser) -> Status {
     admin::run(arguments, "reload", HELP, Some("binary"), |socket, is_binary| {
-        Ok(match admin::ask(socket, if is_binary { "POST /upgrade" } else { "POST /reload" })? {
+        Ok(match admin::ask(socket, if is_binary { "POST /upgrade" } else { "POST /reload" }, None)? {
             Some((true, _)) => Status::Fine,
             Some((false, why)) => {
                 console::complain(why.trim_end().as_bytes());

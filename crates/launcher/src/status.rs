@@ -25,7 +25,7 @@ pub fn run(arguments: &mut Parser) -> Status {
     admin::run(arguments, "status", HELP, None, |socket, _| {
         let mut asked = Vec::new();
         for path in ["GET /status", "GET /requests"] {
-            match admin::ask(socket, path)? {
+            match admin::ask(socket, path, Some(admin::PATIENCE))? {
                 Some((true, body)) => asked.push(serde_json::from_str(&body).unwrap_or(Value::Null)),
                 Some((false, why)) => return Ok(admin::fails(why.trim_end())),
                 None => return Ok(admin::fails("it has ended")),

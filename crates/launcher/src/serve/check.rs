@@ -8,24 +8,18 @@ use super::signals::Signals;
 use super::sockets::{self, Sockets};
 use super::values::is_address;
 use super::worker::{Stage, Worker};
+use crate::admin;
 use crate::console::{self, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
-
-/// How long a server may take to say at which addresses it is.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The longest answer.
-const LONGEST: usize = 4 << 20;
 
 /// Checks the addresses, boots a PHP as a worker is, and ends it when it is ready. What is wrong is said.
 pub fn run(request: &Request, terms: &Terms<'_>) -> Result<Status, String> {
@@ -62,41 +56,20 @@ fn addresses(request: &Request) -> Result<(), String> {
 }
 
 /// Asks the server with this admin address for all that it has.
-fn told(admin: &OsStr) -> Option<Vec<String>> {
-    let admin = admin.to_str()?;
-    let answer = match admin.strip_prefix("unix:") {
-        Some(path) => {
-            let stream = sockets::connect(Path::new(path)).ok()?;
-            stream.set_nonblocking(false).ok()?;
-            stream.set_read_timeout(Some(PATIENCE)).ok()?;
-            asked(stream)
-        }
+fn told(address: &OsStr) -> Option<Vec<String>> {
+    let (address, patience) = (address.to_str()?, Some(admin::PATIENCE));
+    let answer = match address.strip_prefix("unix:") {
+        Some(path) => admin::ask(OsStr::new(path), "GET /status", patience),
         None => {
-            let stream = TcpStream::connect(admin).ok()?;
-            stream.set_read_timeout(Some(PATIENCE)).ok()?;
-            asked(stream)
+            let stream = TcpStream::connect(address).ok()?;
+            stream.set_read_timeout(patience).ok()?;
+            admin::asked(stream, "GET /status", patience)
         }
     };
-    let answer = answer.ok()?;
-    let status: serde_json::Value = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
+    let (_, body) = answer.ok()??;
+    let status: serde_json::Value = serde_json::from_str(&body).ok()?;
     let addresses = status.get("addresses")?.as_array()?.iter();
     Some(addresses.filter_map(|address| address.as_str().map(str::to_owned)).collect())
-}
-
-/// Returns the answer to a question. Something else may listen there, which never comes to an end.
-fn asked(mut stream: impl Read + Write) -> io::Result<String> {
-    stream.write_all(b"GET /status HTTP/1.1\r\nHost: spindle\r\nConnection: close\r\n\r\n")?;
-    let (mut answer, mut bytes) = (Vec::new(), [0; 16 << 10]);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match stream.read(&mut bytes)? {
-            0 => return String::from_utf8(answer).map_err(|_| io::ErrorKind::InvalidData.into()),
-            count => answer.extend_from_slice(&bytes[..count]),
-        }
-        if answer.len() > LONGEST || Instant::now() >= until {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-    }
 }
 
 /// Returns `true` if PHP gets ready, and ends when it is told to.
@@ -168,24 +141,5 @@ fn hear(worker: &mut Worker) {
             }
             _ => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::asked;
-    use std::io::{Read, Write};
-    use std::os::unix::net::UnixStream;
-
-    #[test]
-    fn what_answers_without_end_is_left() {
-        let (ours, mut its) = UnixStream::pair().unwrap();
-        let endless = std::thread::spawn(move || {
-            let mut question = [0; 16];
-            its.read_exact(&mut question).unwrap();
-            while its.write_all(&[b'x'; 4096]).is_ok() {}
-        });
-        assert!(asked(ours).is_err());
-        endless.join().unwrap();
     }
 }

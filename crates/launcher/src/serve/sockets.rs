@@ -5,6 +5,7 @@ use super::process::Descriptor;
 use super::systemd;
 use super::user::User;
 use super::values::{PASSED, is_address};
+use crate::admin;
 use crate::console;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -16,7 +17,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// How many connections may wait. The system lowers it to what it allows.
@@ -210,15 +210,7 @@ fn place(path: &Path) -> Option<Place> {
 /// Returns `true` for a socket that no process listens on any more.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    is_socket && connect(path).err() == Some(Errno::CONNREFUSED)
-}
-
-/// Connects to a socket, or fails without waiting where too many wait already.
-pub fn connect(path: &Path) -> Result<UnixStream, Errno> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    net::connect(&socket, &SocketAddrUnix::new(path)?)?;
-    Ok(socket.into())
+    is_socket && admin::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 /// Returns a socket that listens at this path.
@@ -237,8 +229,9 @@ pub fn unix(path: &Path) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sockets, connect, is_abandoned, net, unix};
-    use rustix::io::Errno;
+    use super::{Sockets, is_abandoned, net, unix};
+    use crate::admin::connect;
+    use std::io::ErrorKind;
 
     #[test]
     fn a_socket_whose_queue_is_full_is_not_waited_for() {
@@ -247,7 +240,7 @@ mod tests {
         let socket = unix(&path).unwrap();
         net::listen(&socket, 0).unwrap();
         let full = (0..9).find_map(|_| connect(&path).err());
-        assert_eq!(full, Some(Errno::AGAIN));
+        assert_eq!(full.map(|error| error.kind()), Some(ErrorKind::WouldBlock));
         assert!(!is_abandoned(&path));
         drop(socket);
         assert!(is_abandoned(&path));
