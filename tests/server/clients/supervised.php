@@ -102,7 +102,7 @@ $cases['serve: admin addresses are answered while all workers compute'] = functi
     same("ready\n 200", $get('/readyz'));
     same(2.0, metric('spindle_workers{stage="serving"}'));
     same(2, array_sum(array_column(status()['workers'], 'running')));
-    same("there are /healthz, /readyz, /metrics, /status, /requests, and POST /reload\n 404", $get('/'));
+    same("there are /healthz, /readyz, /metrics, /status, /requests, POST /reload and POST /upgrade\n 404", $get('/'));
     same("another method\n 405", $get('/metrics', '-d x'));
     same("a reload is for those who may use a Unix socket: --admin unix:PATH\n 403", $get('/reload', '-X POST'));
     $long = stream_socket_client("tcp://127.0.0.1:$port");
