@@ -84,6 +84,8 @@ pub struct Connection {
     pub is_aborted: Cell<bool>,
     /// It is to be closed if it is still idle, to make room for another one.
     pub close_if_idle: Cell<bool>,
+    /// It has had a request.
+    is_used: Cell<bool>,
     /// It is to be closed when its requests are answered.
     pub should_drain: Cell<bool>,
     /// Until then it may still begin a request when it is to be closed; 0 if it may not.
@@ -128,6 +130,7 @@ impl Connection {
             waker: RefCell::default(),
             is_aborted: Cell::new(false),
             close_if_idle: Cell::new(false),
+            is_used: Cell::new(false),
             should_drain: Cell::new(false),
             waits_until: Cell::new(0),
             blocked_since: Cell::new(0),
@@ -229,8 +232,10 @@ impl Connection {
         }
     }
 
-    /// Closes the connection when its requests are answered, also one that begins before this time.
-    pub fn drain(&self, until: u64) {
+    /// Closes the connection when its requests are answered, also one that begins before this time, or, if it would be its first one,
+    /// before the other time.
+    pub fn drain(&self, until: u64, until_first: u64) {
+        let until = if self.is_used.get() { until } else { until_first };
         let is_first = !self.should_drain.replace(true);
         self.waits_until.set(if is_first { until } else { self.waits_until.get().min(until) });
         self.wake();
@@ -357,6 +362,7 @@ impl Connection {
     /// A request was received.
     pub fn start_exchange(&self, version: Version) {
         self.phase.set(Phase::Busy);
+        self.is_used.set(true);
         self.has_more_input.set(false);
         self.is_http10.set(version == Version::HTTP_10);
         self.active.set(self.active.get() + 1);

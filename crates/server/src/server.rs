@@ -65,6 +65,10 @@ impl Stats {
 /// A server.
 pub struct Server(Rc<Dispatcher>);
 
+/// How many times as long as others a connection may begin a request when the server drains, if it has had none: its client does not expect
+/// that it is closed, and would not send the request again.
+const UNUSED_TIMES: u64 = 5;
+
 /// How many tasks are polled in a turn.
 const TASKS: usize = 64;
 
@@ -208,7 +212,7 @@ impl Server {
 
     /// Accepts no more connections, and closes the existing ones when their requests are answered. After `grace`
     /// nanoseconds handlers are cancelled; if it is `None`, there is no limit. Connections of HTTP/1.1 that wait for a request have the
-    /// `idle_grace` of the settings for that.
+    /// `idle_grace` of the settings for that, and those that have had none a multiple of it.
     pub fn drain(&self, grace: Option<u64>) {
         let shared = &self.0.shared;
         let until = grace.map(|grace| shared.event_loop.driver.now().saturating_add(grace));
@@ -219,9 +223,10 @@ impl Server {
         }
         shared.lifecycle.set(Lifecycle::Draining(until));
         shared.wake_draining();
-        let idle = self.settings().idle_grace;
-        let idle = shared.event_loop.driver.now().saturating_add(grace.map_or(idle, |grace| grace.min(idle)));
-        self.0.connections.each(|connection| connection.drain(idle));
+        let (now, idle) = (shared.event_loop.driver.now(), self.settings().idle_grace);
+        let at = |time: u64| now.saturating_add(grace.map_or(time, |grace| grace.min(time)));
+        let (idle, unused) = (at(idle), at(idle.saturating_mul(UNUSED_TIMES)));
+        self.0.connections.each(|connection| connection.drain(idle, unused));
         shared.event_loop.driver.wake();
     }
 

@@ -44,7 +44,8 @@ pub struct Settings {
     pub slow_request: u64,
     /// How long other requests may take after one has ended with a fatal error; 0 for no time at all.
     pub fatal_grace: u64,
-    /// How long connections that wait for a request may still begin one when the server is stopped.
+    /// How long connections that wait for a request may still begin one when the server is stopped. Those that have had none have five
+    /// times as long.
     pub idle_grace: u64,
     /// How long a client may take no data of a response; then the connection is closed.
     pub write_timeout: u64,

@@ -762,12 +762,14 @@ fn a_server_drains() {
 #[test]
 fn connections_may_still_begin_a_request_for_a_while_when_a_server_drains() {
     let world = World::echo(Settings { idle_grace: SECOND, keep_alive: 0, ..Settings::default() });
-    let [used, light, unused, begun, silent] = [(); 5].map(|()| world.client());
+    let [used, kept, light, unused, begun, late, silent] = [(); 7].map(|()| world.client());
     light.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
     light.expect(&world, "[GET /1 ]");
     world.advance(2 * SECOND); // it has no buffers any more
     used.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
     used.expect(&world, "[GET /1 ]");
+    kept.send(&world, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    kept.expect(&world, "[GET /1 ]");
     begun.send(&world, "GET /2 HTTP/1.1\r\n");
     world.server.drain(Some(10 * SECOND));
     world.advance(SECOND - 1);
@@ -779,6 +781,13 @@ fn connections_may_still_begin_a_request_for_a_while_when_a_server_drains() {
             "{text}"
         );
     }
+    // One that has just been made has longer: its client does not expect a close, and would not send the request again.
+    world.advance(1);
+    assert!(kept.rest(&world).ends_with("[GET /1 ]"));
+    world.advance(4 * SECOND - 1);
+    late.send(&world, "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n");
+    let text = late.rest(&world);
+    assert!(text.contains("[GET /2 ]") && text.contains("connection: close"), "{text}");
     assert!(!silent.is_closed());
     world.advance(1);
     assert_eq!(silent.rest(&world), "");
@@ -786,7 +795,7 @@ fn connections_may_still_begin_a_request_for_a_while_when_a_server_drains() {
     begun.send(&world, "Host: x\r\n\r\n");
     let text = begun.rest(&world);
     assert!(text.contains("[GET /2 ]") && text.contains("connection: close"), "{text}");
-    drop((used, light, unused, begun, silent));
+    drop((used, kept, light, unused, begun, late, silent));
     world.until(|| world.server.is_drained().then_some(()));
 }
 
