@@ -89,8 +89,7 @@ $worker = (new Server(['write_timeout' => 0.3, 'write_window' => 65536]))->liste
 spawn($worker->run(...));
 $client = closed($worker);
 fwrite($client, get(1, '/echo'));
-T\until(fn() => $worker->stats()['running'] === 1);
-T\until(fn() => $worker->stats()['running'] === 0);
+T\until(fn() => [$worker->stats()['requests'], $worker->stats()['running']] === [1, 0]);
 fwrite($client, get(3, '/other') . frame(8, 0, 3, pack('N', 100)));
 do [$type, , $stream, $payload] = next_frame($client); while (!($type === 0 && $stream === 3 && $payload !== ''));
 echo "$payload\n";
@@ -101,8 +100,7 @@ echo "-- a connection that has no other streams\n";
 $server = S\serve($handler, ['write_timeout' => 0.3, 'write_window' => 65536, 'keep_alive' => 0.3]);
 $client = closed($server);
 fwrite($client, get(1, '/write'));
-T\until(fn() => $server->stats()['running'] === 1);
-T\until(fn() => $server->stats()['connections'] === 0);
+T\until(fn() => [$server->stats()['requests'], $server->stats()['connections']] === [1, 0]);
 echo "is closed\n";
 $server->stop();
 ?>

@@ -67,7 +67,7 @@ $server = S\worker(function () use ($late) {
             break;
         case 'headers':
             for ($i = 0; $i < 40_000; $i++) {
-                header("X-$i: $n");
+                header("X-$i: $n", false);
             }
             break;
         case 'refuses': // a handler that returns false is passed by from then on
