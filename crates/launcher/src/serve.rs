@@ -30,9 +30,9 @@ mod worker;
 mod zygote;
 
 use crate::console::{self, Status};
-use crate::doctor::php::Php;
 use admin::Admin;
 use beside::Beside;
+use command::Interpreter;
 use fpm::Fpm;
 use handover::Handover;
 use lexopt::Parser;
@@ -92,12 +92,13 @@ pub fn run(arguments: &mut Parser) -> Status {
     loop {
         match serve(&arguments, &mut given) {
             Ok(status) => return status,
-            // The workers of the command before this one go on. What is missing was there a moment ago: packages are being replaced.
+            // The workers of the command before this one go on. What is wrong was right a moment ago: files are being replaced.
             Err(why) if given.is_some() => {
                 fails(&why);
-                let rested = signals::let_come().map(|()| std::thread::sleep(AGAIN));
-                if let Err(why) = rested.and_then(|()| signals::have_wait()) {
-                    return fails(&why);
+                match signals::ends_within(AGAIN) {
+                    Ok(false) => {}
+                    Ok(true) => return fails("it was stopped before it could take over"),
+                    Err(why) => return fails(&why),
                 }
             }
             Err(why) => return fails(&why),
@@ -115,52 +116,47 @@ fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, 
     let folder = working_directory();
     let settings = Rc::new(Settings::read(arguments, &folder)?);
     let request = &settings.request;
-    let app = resolved(&folder, &request.app)?;
-    let shown = request.app.to_string_lossy();
     let is_classic = request.mode == CLASSIC;
-    if is_classic && !app.is_dir() {
-        return Err(format!("{shown} is not a directory"));
-    }
-    if !is_classic && !app.is_file() {
-        return Err(format!("{shown} is not a file"));
-    }
-    std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
+    // When there was a command before this one, all was right: what is not, any more, is what is wrong with a reload.
+    let is_new = given.is_none();
+    let app = if is_new { found(&folder, &request.app, is_classic)? } else { folder.join(&request.app) };
     let name = request.user.as_deref().filter(|_| !request.is_dev);
     let user = name.map(User::find).transpose()?.flatten();
-    let mut beside = Beside::new(&request.run, &request.every, &folder, user.as_ref())?;
+    let mut beside = Beside::new(&request.run, &request.every, &folder, user.as_ref(), is_new)?;
     if user.is_some() {
         process::keep_descriptors(&sockets::numbers(&request.listen))
             .map_err(|error| format!("/proc/self/fd: {}", console::reason(&error)))?;
     }
-    let php = Php::find(&request.php)?;
-    let (version, module) = command::module(request, &php)?;
-    let fpm_program = is_classic.then(|| fpm::find(request.fpm.as_deref(), version, &folder)).transpose()?;
+    let php = Interpreter::new(request);
     // From here on nothing fails if there was a command before this one: what it has left is taken once.
-    let kept = given.take();
+    let mut kept = given.take();
     let lost = |error| format!("what the command before this one has left: {}", console::reason(&error));
-    let (kept, kept_fpm) = kept.map_or((None, None), |mut kept| {
-        let fpm = kept.fpm.take();
-        (Some(kept), fpm)
-    });
-    let fpm = fpm_program.map(|program| {
-        let terms = command::of_fpm(request);
-        match kept_fpm {
-            Some(kept) => Fpm::adopt(program, &folder, user.as_ref(), terms, kept).map_err(lost),
-            None => Fpm::new(program, &folder, user.as_ref(), terms),
+    if is_new {
+        php.get()?;
+    }
+    let fpm = match &mut kept {
+        Some(kept) => {
+            let kept = kept.fpm.take();
+            kept.map(|kept| Fpm::adopt(&folder, user.as_ref(), command::of_fpm(request), kept).map_err(lost))
+                .transpose()?
         }
-    });
-    let fpm = fpm.transpose()?;
+        None if is_classic => {
+            let program = fpm::find(request.fpm.as_deref(), php.get()?.version, &folder)?;
+            Some(Fpm::new(program, &folder, user.as_ref(), command::of_fpm(request))?)
+        }
+        None => None,
+    };
     let passes_to = fpm.as_ref().map(Fpm::address);
     let terms = |settings: Rc<Settings>| {
         let (limits, grace) = (settings.request.limits, settings.request.grace);
         let forks = settings.request.workers.is_some_and(|workers| workers > 1);
         let env = settings.request.env.clone();
-        let (folder, user, php) = (&folder, user.as_ref(), (&php, module.as_deref()));
+        let (folder, user, php) = (&folder, user.as_ref(), &php);
         let (fpm, passes_to) = (command::of_fpm(&settings.request), passes_to.as_deref());
         let command = move |sockets: &Sockets| {
             // Resolved whenever a worker starts: a deployment may switch a symbolic link to another release.
             let app = resolved(folder, &settings.request.app)?;
-            let mut command = command::command(&settings.request, php, user, &app, passes_to, sockets);
+            let mut command = command::command(&settings.request, php.get()?, user, &app, passes_to, sockets);
             command.current_dir(folder);
             for name in process::VARIABLES {
                 command.env_remove(name);
@@ -187,7 +183,7 @@ fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, 
     let (admin, sockets, before) = match kept {
         Some(kept) => {
             beside.adopt(&kept.beside, &request.env);
-            let before = Before::adopt(kept.workers, kept.slowest).map_err(lost)?;
+            let before = Before::adopt(kept.workers, kept.board, kept.history, kept.age, kept.slowest).map_err(lost)?;
             (Admin::adopt(kept.admin).map_err(lost)?, Sockets::adopt(kept.sockets).map_err(lost)?, Some(before))
         }
         None => (Admin::bind(&request.admin)?, Sockets::bind(&request.listen, request.is_shared)?, None),
@@ -207,6 +203,19 @@ fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, 
         sockets.give(user)?;
     }
     master::run(&plan, terms(Rc::clone(&settings)), sockets, admin, beside, fpm, before)
+}
+
+/// Returns the app, which is a file that can be read, or a folder.
+fn found(folder: &Path, name: &OsStr, is_classic: bool) -> Result<PathBuf, String> {
+    let (app, shown) = (resolved(folder, name)?, name.to_string_lossy());
+    if is_classic && !app.is_dir() {
+        return Err(format!("{shown} is not a directory"));
+    }
+    if !is_classic && !app.is_file() {
+        return Err(format!("{shown} is not a file"));
+    }
+    std::fs::File::open(&app).map_err(|error| format!("{shown}: {}", console::reason(&error)))?;
+    Ok(app)
 }
 
 /// Returns the file that a name in a folder leads to now.

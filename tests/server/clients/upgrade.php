@@ -106,6 +106,11 @@ $cases['serve: what cannot take over is refused, and the old one goes on'] = fun
         ["#!/bin/sh\nexit 0", "{$cannot}ended with status 0$on"],
         ["#!/bin/sh\nkill -9 \$\$", "{$cannot}was ended by signal 9$on"],
         ["#!/bin/sh\nSPINDLE_HANDOVER=0:asked exec " . dirname(EXTENSION) . '/spindle "$@"', "{$cannot}this version cannot take over from the one that runs: restart it$on"],
+        // A shell between, which has it as a child; and one that closes what is left to it.
+        ["#!/bin/sh\n" . dirname(EXTENSION) . '/spindle "$@"', "{$cannot}what is in its place starts it as another process: that has to execute it, as by 'exec'$on"],
+        ["#!/usr/bin/python3\nimport os, sys\nos.closerange(3, 100)\nos.execv('" . dirname(EXTENSION) . "/spindle', sys.argv)", "{$cannot}what is in its place closes descriptors before it executes it$on"],
+        // It is another one when it has been asked.
+        ["#!/bin/sh\ncp " . dirname(EXTENSION) . '/spindle "$0.new" && mv "$0.new" "$0" && exec "$0" "$@"', "{$cannot}another one has taken its place meanwhile: ask again$on"],
     ] as [$script, $message]) {
         install($script);
         same($message, upgrade());
@@ -121,6 +126,8 @@ $cases['serve: what cannot take over is refused, and the old one goes on'] = fun
     same([[], false], [array_diff(workers($serve, 2), $all), is_upgraded($serve)]);
     // One that cannot be executed when it is time: the answers of both have come from the same file.
     app('operated.php', OPERATED);
+    install("#!/no/such/shell\n");
+    same(1, preg_match("~^spindle: no upgrade: .*: No such file or directory \(status 1\)$~", upgrade()));
     install("#!/bin/sh\ncase \"\$*\" in *--check*) chmod 644 '" . UPGRADED . "'; exit 111;; esac");
     same("{$cannot}Permission denied$on", upgrade());
     same([[], false], [array_diff(workers($serve, 2), $all), is_upgraded($serve)]);
@@ -155,6 +162,122 @@ $cases['serve: when the new workers do not get ready after an upgrade, the old o
     same([], array_intersect(workers($serve, 2, $now), $now));
     $serve->signal();
     same(0, $serve->end());
+};
+$cases['serve: what goes wrong after a program has taken over is what goes wrong with a reload'] = function () {
+    $module = WORK . '/module.so';
+    copy(EXTENSION, $module);
+    $serve = upgradable('--workers', '2', '--log-file', 'upgraded.log', '--extension', $module, app('operated.php', OPERATED), '--mode', 'worker');
+    $all = workers($serve, 2);
+    $waits = begin($serve, '/wait');
+    // The module is there when it is asked, and not when it serves.
+    install("#!/bin/sh\ncase \"\$*\" in *--check*) ;; *) mv '$module' '$module.away';; esac\nexec '" . dirname(EXTENSION) . "/spindle' \"\$@\"");
+    same(1, preg_match('~^spindle: the new PHP cannot be started: no spindle\.so: .*: the old one goes on \(status 1\)$~', upgrade()));
+    $serve->signal(SIGUSR1);
+    same(['alive', []], [admin('/healthz'), array_diff(workers($serve, 2), $all)]);
+    touch(WORK . '/go');
+    same('waited 200', stream_get_contents($waits));
+    // When it is back, all is as before.
+    rename("$module.away", $module);
+    posix_kill((int) $all[0], SIGKILL);
+    same(1, count(array_diff(workers($serve, 2, [$all[0]]), $all)));
+    install();
+    same('', upgrade());
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: an upgrade follows a reload that runs'] = function () {
+    $serve = upgradable('--workers', '2', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+    $first = workers($serve, 2);
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['begun', 'go']);
+    app('pid-handler.php', 'touch(__DIR__ . "/begun"); while (!file_exists(__DIR__ . "/go")) usleep(10_000); return fn() => (string) getmypid();');
+    $reloads = popen(dirname(EXTENSION) . '/spindle reload ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    until(fn() => file_exists(WORK . '/begun'));
+    install();
+    $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    until(fn() => str_contains($serve->errors(), 'an upgrade follows'));
+    same(false, is_upgraded($serve));
+    touch(WORK . '/go');
+    same(["0\n", "0\n"], [stream_get_contents($reloads), stream_get_contents($asks)]);
+    same(true, is_upgraded($serve));
+    until(fn() => substr_count($serve->errors(), "spindle: the new PHP has taken over\n") === 2);
+    same([], array_intersect(workers($serve, 2, $first), $first));
+    $serve->signal();
+    same(0, $serve->end());
+    // Before a worker was ready there is nothing that could go on.
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['begun', 'go']);
+    $serve = popen('cd ' . WORK . ' && exec ' . UPGRADED . ' serve --extension ' . EXTENSION . ' --listen unix:early.sock --admin unix:' . WORK . '/admin.sock pid-handler.php 2>&1', 'r');
+    until(fn() => file_exists(WORK . '/begun'));
+    same('spindle: no upgrade: no worker has been ready yet: ask again when one is (status 1)', upgrade());
+    posix_kill(json_decode(admin('/status'))->pid, SIGTERM);
+    pclose($serve);
+};
+$cases['serve: an upgrade serves the release that a symbolic link leads to now'] = function () {
+    foreach (['one', 'two', 'three'] as $release) {
+        @mkdir(WORK . "/upgraded-$release");
+        file_put_contents(WORK . "/upgraded-$release/app.php", "<?php return fn() => '$release';");
+    }
+    $switch = function (string $release) { symlink("upgraded-$release", WORK . '/upgraded-next'); rename(WORK . '/upgraded-next', WORK . '/upgraded-current'); };
+    $switch('one');
+    $serve = upgradable('app.php', through: ['bash', '-c', 'cd upgraded-current && exec "$@"', 'bash']);
+    same('one', $serve->get('/'));
+    foreach (['two', 'three'] as $release) {
+        $switch($release);
+        install();
+        same('', upgrade());
+        same([true, $release], [is_upgraded($serve), $serve->get('/')]);
+    }
+    shell('rm -r ' . WORK . '/upgraded-one ' . WORK . '/upgraded-two');
+    $switch('three');
+    install();
+    same('', upgrade());
+    same('three', $serve->get('/'));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: an upgrade keeps what was counted, and leaves nothing behind'] = function () {
+    @mkdir(WORK . '/upgraded-tmp');
+    // PHP leaves a process behind when it is looked for, which has none of the sockets.
+    file_put_contents(WORK . '/leaves-php', "#!/bin/sh\n[ \"\$2\" = -v ] && (exec sleep 600 > /dev/null 2>&1 & echo \$! >> " . WORK . "/left-behind)\nexec " . PHP_BINARY . ' "$@"');
+    chmod(WORK . '/leaves-php', 0755);
+    @unlink(WORK . '/left-behind');
+    $serve = upgradable('--workers', '2', '--max-requests', '30', '--php', WORK . '/leaves-php', app('operated.php', OPERATED), '--mode', 'worker', through: ['env', 'TMPDIR=' . WORK . '/upgraded-tmp']);
+    $descriptors = fn() => count(scandir("/proc/{$serve->process()}/fd"));
+    $all = workers($serve, 2);
+    for ($i = 0; $i < 10; $i++) serving($serve);
+    $before = [metric('spindle_requests_total'), status()['seconds']];
+    same(true, $before[0] >= 10);
+    until(function () use ($descriptors, &$open, &$last) { [$last, $open] = [$open, $descriptors()]; return $last === $open; });
+    // A worker ends while a shell is there, which learns of its end.
+    install("#!/bin/sh\ncase \"\$*\" in *--check*) ;; *) kill -9 $all[0]; x=\$(sleep 0.2);; esac\nexec '" . dirname(EXTENSION) . "/spindle' \"\$@\"");
+    same('', upgrade());
+    for ($i = 0; $i < 4; $i++) {
+        install();
+        same('', upgrade());
+    }
+    same([true, true, true], [metric('spindle_requests_total') >= $before[0], status()['seconds'] >= $before[1], metric('spindle_reloads_total{result="done"}') === 5.0]);
+    until(fn() => array_column(status()['workers'], 'stage') === ['serving', 'serving']);
+    until(fn() => $descriptors() === $open);
+    foreach (file(WORK . '/left-behind', FILE_IGNORE_NEW_LINES) as $left) {
+        same([], array_values(preg_grep('~socket~', array_map(readlink(...), glob("/proc/$left/fd/*")))));
+        posix_kill((int) $left, SIGKILL);
+    }
+    // Old workers that go on have their limits.
+    $old = workers($serve, 2);
+    app('operated.php', 'if (($argv[0] ?? "") !== "" && is_file(__DIR__ . "/asked-once")) { if (!is_file(__DIR__ . "/may")) throw new \Exception("not now"); } touch(__DIR__ . "/asked-once");' . OPERATED);
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['asked-once', 'may']);
+    install();
+    same(true, str_contains(upgrade(), 'the old one goes on'));
+    touch(WORK . '/may');
+    until(fn() => array_diff(workers($serve, 2), $old) !== []);
+    // A stop while a program is asked leaves no file.
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['begun', 'go']);
+    app('operated.php', 'touch(__DIR__ . "/begun"); while (true) usleep(10_000);');
+    $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1', 'r');
+    until(fn() => file_exists(WORK . '/begun'));
+    $serve->signal();
+    same(0, $serve->end());
+    pclose($asks);
+    until(fn() => scandir(WORK . '/upgraded-tmp') === ['.', '..']);
 };
 $cases['serve: signals during an upgrade are not lost'] = function () {
     for ($round = 0; $round < 12; $round++) {

@@ -63,6 +63,8 @@ pub enum Awaited {
     Reload,
     /// That of the one that follows it.
     NextReload,
+    /// Whether the program takes over. If it does, that of its reload.
+    Upgrade,
     Requests,
 }
 
@@ -192,6 +194,15 @@ impl Admin {
     pub fn reloads(&mut self) {
         for client in &mut self.clients {
             if let State::Awaits(awaited @ Awaited::NextReload) = &mut client.state {
+                *awaited = Awaited::Reload;
+            }
+        }
+    }
+
+    /// An upgrade was done, but for its reload.
+    pub fn takes_over(&mut self) {
+        for client in &mut self.clients {
+            if let State::Awaits(awaited @ Awaited::Upgrade) = &mut client.state {
                 *awaited = Awaited::Reload;
             }
         }

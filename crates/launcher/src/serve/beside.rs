@@ -33,12 +33,13 @@ pub struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// Checks what `--run` and `--every` were given, and that there are such programs.
+    /// Checks what `--run` and `--every` were given, and, if they do not run yet, that there are such programs.
     pub fn new(
         run: &[OsString],
         every: &[OsString],
         folder: &Path,
         user: Option<&'a User>,
+        is_new: bool,
     ) -> Result<Beside<'a>, String> {
         let run = run.iter().map(|given| ("--run", options::run(given)));
         let every = every.iter().map(|given| ("--every", options::every(given)));
@@ -48,7 +49,7 @@ impl<'a> Beside<'a> {
             if names.contains(&specified.name) {
                 return Err(format!("{option} {}: there is another one of this name", specified.name));
             }
-            if executable(&specified.words[0], folder).is_none() {
+            if is_new && executable(&specified.words[0], folder).is_none() {
                 return Err(format!("{option} {}: {}", specified.name, no_program(&specified)));
             }
             names.push(specified.name.clone());

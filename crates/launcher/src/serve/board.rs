@@ -3,6 +3,7 @@
 #[path = "../../../server/src/tallies.rs"]
 pub mod tallies;
 
+use super::process::Descriptor;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use serde::Serialize;
 use std::fs::File;
@@ -41,6 +42,51 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// Those that lie so on the board.
+    pub fn of(number: impl Fn(usize) -> u64) -> Numbers {
+        Numbers {
+            connections: number(1),
+            accepted: number(2),
+            requests: number(3),
+            running: number(4),
+            queued: number(5),
+            websockets: number(6),
+            files: number(7),
+            refused: number(8),
+            cancelled: number(9),
+            handshakes_failed: number(10),
+            waiting: number(11),
+            lines_lost: std::array::from_fn(|log| number(LINES_LOST + log)),
+            responses: std::array::from_fn(|class| number(RESPONSES + class)),
+            durations: std::array::from_fn(|class| number(DURATIONS + class)),
+            duration_sum: number(DURATIONS + DURATION_CLASSES),
+        }
+    }
+
+    /// As they lie on the board.
+    pub fn words(&self) -> Vec<u64> {
+        let mut words = vec![
+            0,
+            self.connections,
+            self.accepted,
+            self.requests,
+            self.running,
+            self.queued,
+            self.websockets,
+            self.files,
+            self.refused,
+            self.cancelled,
+            self.handshakes_failed,
+            self.waiting,
+        ];
+        words.resize(tallies::PLACE, 0);
+        words[LINES_LOST..][..2].copy_from_slice(&self.lines_lost);
+        words[RESPONSES..][..CLASSES.len()].copy_from_slice(&self.responses);
+        words[DURATIONS..][..DURATION_CLASSES].copy_from_slice(&self.durations);
+        words[DURATIONS + DURATION_CLASSES] = self.duration_sum;
+        words
+    }
+
     /// Adds what another worker has counted.
     pub fn add(&mut self, other: &Numbers) {
         for (total, number) in [
@@ -77,6 +123,22 @@ impl Board {
         Ok(Board { file: memory.into(), is_taken: vec![false; places] })
     }
 
+    /// Has the program that takes over get it.
+    pub fn keep(&self) -> io::Result<Descriptor> {
+        Descriptor::keep(&self.file)
+    }
+
+    /// Goes on with the one that was kept, of whose places workers have these.
+    pub fn adopt(kept: Descriptor, taken: impl Iterator<Item = usize>) -> io::Result<Board> {
+        let file = File::from(kept.take()?);
+        let places = usize::try_from(file.metadata()?.len()).unwrap_or(0) / PLACE;
+        let mut board = Board { file, is_taken: vec![false; places] };
+        for place in taken {
+            *board.is_taken.get_mut(place).ok_or(io::ErrorKind::InvalidData)? = true;
+        }
+        Ok(board)
+    }
+
     /// What workers inherit.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
@@ -95,33 +157,50 @@ impl Board {
         if self.file.read_exact_at(&mut bytes, (place * PLACE) as u64).is_err() {
             return Numbers::default(); // it is memory
         }
-        let number = |at: usize| {
+        Numbers::of(|at| {
             let mut number = [0; 8];
             number.copy_from_slice(&bytes[at * 8..at * 8 + 8]);
             u64::from_ne_bytes(number)
-        };
-        Numbers {
-            connections: number(1),
-            accepted: number(2),
-            requests: number(3),
-            running: number(4),
-            queued: number(5),
-            websockets: number(6),
-            files: number(7),
-            refused: number(8),
-            cancelled: number(9),
-            handshakes_failed: number(10),
-            waiting: number(11),
-            lines_lost: std::array::from_fn(|log| number(LINES_LOST + log)),
-            responses: std::array::from_fn(|class| number(RESPONSES + class)),
-            durations: std::array::from_fn(|class| number(DURATIONS + class)),
-            duration_sum: number(DURATIONS + DURATION_CLASSES),
-        }
+        })
+    }
+
+    /// Frees the place of a worker that has ended, and returns its last numbers.
+    pub fn take_from(&mut self, place: usize) -> Numbers {
+        let last = self.read(place);
+        self.free(place);
+        last
     }
 
     /// Frees the place of a worker that has ended, however that was.
     pub fn free(&mut self, place: usize) {
         let _ = self.file.write_all_at(&[0; PLACE], (place * PLACE) as u64); // it is memory
         self.is_taken[place] = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Board, Numbers, tallies};
+
+    #[test]
+    fn numbers_lie_as_on_the_board() {
+        let words: Vec<u64> = (0..tallies::PLACE as u64).collect();
+        let numbers = Numbers::of(|at| words[at]);
+        let again = numbers.words();
+        assert_eq!(
+            again.iter().filter(|word| **word > 0).count(),
+            11 + 2 + tallies::CLASSES.len() + tallies::DURATION_CLASSES + 1
+        );
+        assert!(again.iter().zip(&words).all(|(again, word)| *again == 0 || again == word));
+    }
+
+    #[test]
+    fn places_of_workers_that_are_gone_are_free_after_an_upgrade() {
+        let mut board = Board::new(3).unwrap();
+        assert_eq!([(); 2].map(|()| board.take()), [Some(0), Some(1)]);
+        let kept = board.keep().unwrap();
+        std::mem::forget(board); // as after an execve
+        let mut board = Board::adopt(kept, [1].into_iter()).unwrap();
+        assert_eq!([(); 3].map(|()| board.take()), [Some(0), Some(2), None]);
     }
 }

@@ -7,6 +7,7 @@ use super::sockets::Sockets;
 use super::user::User;
 use crate::doctor::candidates;
 use crate::doctor::php::{Php, with_module};
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,8 +25,39 @@ const LONGEST: Duration = Duration::from_secs(2_000_000);
 
 const CODE: &str = include_str!("../serve.php");
 
+/// PHP, and the module that it has to load.
+pub struct Found {
+    php: Php,
+    /// If PHP's configuration loads none.
+    module: Option<PathBuf>,
+    pub version: u32,
+}
+
+/// PHP, which is looked for when it is first needed, and again as long as it is not there.
+pub struct Interpreter<'a> {
+    request: &'a Request,
+    found: OnceCell<Found>,
+}
+
+impl Interpreter<'_> {
+    pub fn new(request: &Request) -> Interpreter<'_> {
+        Interpreter { request, found: OnceCell::new() }
+    }
+
+    /// # Errors
+    /// There is none, or none that can be used.
+    pub fn get(&self) -> Result<&Found, String> {
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
+        let php = Php::find(&self.request.php)?;
+        let (version, module) = module(self.request, &php)?;
+        Ok(self.found.get_or_init(|| Found { php, module, version }))
+    }
+}
+
 /// Returns the version of PHP, and the module that has to be loaded, if PHP's configuration loads none.
-pub fn module(request: &Request, php: &Php) -> Result<(u32, Option<PathBuf>), String> {
+fn module(request: &Request, php: &Php) -> Result<(u32, Option<PathBuf>), String> {
     let configured = php.probe(None);
     let facts = configured.facts.as_ref().ok_or_else(|| configured.no_facts())?;
     if facts.sapi != "cli" {
@@ -49,7 +81,7 @@ pub fn module(request: &Request, php: &Php) -> Result<(u32, Option<PathBuf>), St
 /// PHP, as it serves.
 pub fn command(
     request: &Request,
-    (php, module): (&Php, Option<&Path>),
+    Found { php, module, .. }: &Found,
     user: Option<&User>,
     app: &Path,
     fpm: Option<&OsStr>,

@@ -86,6 +86,7 @@ impl Drop for Place {
 /// What is kept of it over an upgrade.
 #[derive(Serialize, Deserialize)]
 pub struct Kept {
+    program: OsString,
     place: OsString,
     socket: Descriptor,
     running: Vec<running::Kept>,
@@ -99,6 +100,7 @@ pub struct Kept {
 impl<'a> Fpm<'a> {
     pub fn keep(&self) -> io::Result<Kept> {
         Ok(Kept {
+            program: self.program.clone().into_os_string(),
             place: self.place.0.clone().into_os_string(),
             socket: Descriptor::keep(&self.socket)?,
             running: self.running.iter().map(Running::keep).collect::<io::Result<_>>()?,
@@ -111,23 +113,19 @@ impl<'a> Fpm<'a> {
     }
 
     /// Goes on with the one that ran before an upgrade. What is different begins with the next one.
-    pub fn adopt(
-        program: PathBuf,
-        folder: &Path,
-        user: Option<&'a User>,
-        terms: Terms,
-        kept: Kept,
-    ) -> io::Result<Fpm<'a>> {
+    pub fn adopt(folder: &Path, user: Option<&'a User>, terms: Terms, kept: Kept) -> io::Result<Fpm<'a>> {
+        let running = kept.running.into_iter().map(Running::adopt).collect::<io::Result<Vec<_>>>()?;
+        let running: Vec<_> = running.into_iter().flatten().collect();
         Ok(Fpm {
-            program,
+            program: kept.program.into(),
             place: Place(kept.place.into()),
             socket: kept.socket.take()?,
             user,
             folder: folder.to_owned(),
             terms,
-            running: kept.running.into_iter().map(Running::adopt).collect::<io::Result<_>>()?,
+            next: if running.is_empty() { Some(Instant::now()) } else { kept.next.map(clock::from_now) },
+            running,
             left: kept.left.iter().filter_map(Left::adopt).collect(),
-            next: kept.next.map(clock::from_now),
             starts: kept.starts,
             restarts: kept.restarts,
             failures: kept.failures,

@@ -6,12 +6,13 @@
 //! ```
 
 use super::process::{Descriptor, HANDOVER};
-use super::{admin, beside, fpm, sockets, worker};
+use super::{admin, beside, fpm, process, report, sockets, worker};
 use crate::console;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 /// Changes with the structs that are kept: another program that knows this one understands them. Its name stands in the variable, before
@@ -28,8 +29,15 @@ pub struct Handover {
     pub workers: Vec<worker::Kept>,
     pub beside: Vec<beside::Kept>,
     pub fpm: Option<fpm::Kept>,
+    /// The numbers of the workers, and what was counted.
+    pub board: Descriptor,
+    pub history: report::Kept,
+    /// How long the command has run.
+    pub age: Duration,
     /// The longest time that a worker has taken to be ready.
     pub slowest: Duration,
+    /// The descriptors that the command was started with, and its programs are.
+    pub inherited: Vec<RawFd>,
 }
 
 impl Handover {
@@ -44,15 +52,18 @@ impl Handover {
         if form != FORM {
             return Err("this version cannot take over from the one that runs: restart it".to_owned());
         }
-        if rest == ASKED {
-            return Ok(None);
+        if let Some(asked) = rest.strip_prefix(ASKED) {
+            return understands(asked).map(|()| None);
         }
         let say = |error: io::Error| format!("what the command before this one has left: {}", console::reason(&error));
         let number = rest.parse().map_err(|_| say(io::ErrorKind::InvalidData.into()))?;
         let mut file = File::from(Descriptor::of(number).take().map_err(say)?);
         let mut text = String::new();
         file.rewind().and_then(|()| file.read_to_string(&mut text)).map_err(say)?;
-        serde_json::from_str(&text).map(Some).map_err(|error| say(error.into()))
+        let given: Handover = serde_json::from_str(&text).map_err(|error| say(error.into()))?;
+        // PHP is started before all is taken.
+        process::keep_descriptors(&given.inherited).map_err(say)?;
+        Ok(Some(given))
     }
 
     /// The variable for the program that takes over, and a file that has to be open until that is executed.
@@ -67,11 +78,28 @@ impl Handover {
 }
 
 /// What the variable is for a program that is to say whether it could take over.
-pub fn question() -> String {
-    format!("{FORM}:{ASKED}")
+pub fn question(open: RawFd) -> String {
+    format!("{FORM}:{ASKED}:{}:{open}", std::process::id())
+}
+
+/// Whether what is executed in its place becomes this process, with its descriptors: a script may start another one, or close them.
+fn understands(asked: &str) -> Result<(), String> {
+    let mut numbers = asked.split(':').skip(1).map(str::parse::<i32>);
+    let (Some(Ok(parent)), Some(Ok(open))) = (numbers.next(), numbers.next()) else {
+        return Err("this version cannot take over from the one that runs: restart it".to_owned());
+    };
+    if rustix::process::getppid().map(|pid| pid.as_raw_pid()) != Some(parent) {
+        return Err(
+            "what is in its place starts it as another process: that has to execute it, as by 'exec'".to_owned()
+        );
+    }
+    if !process::inheritable().is_ok_and(|numbers| numbers.contains(&open)) {
+        return Err("what is in its place closes descriptors before it executes it".to_owned());
+    }
+    Ok(())
 }
 
 /// Whether that is asked.
 pub fn is_asked() -> bool {
-    std::env::var_os(HANDOVER).is_some_and(|given| given == question().as_str())
+    std::env::var_os(HANDOVER).is_some_and(|given| given.to_string_lossy().starts_with(&format!("{FORM}:{ASKED}:")))
 }

@@ -16,7 +16,7 @@ const MOST: usize = 200;
 const LONGEST: usize = 4000;
 
 /// How long the end of the command waits for the last lines to be taken.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Lines that are written one after the other.
 pub struct Lines(lines::Lines);
@@ -49,9 +49,9 @@ impl Lines {
         self.0.missing()
     }
 
-    /// Waits until all are written, or until it is clear that no one takes them.
-    pub fn finish(&self) {
-        self.0.finish(PATIENCE);
+    /// Waits until all are written, for this long at most: no one may take them.
+    pub fn finish(&self, patience: Duration) {
+        self.0.finish(patience);
     }
 }
 

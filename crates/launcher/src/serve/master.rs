@@ -19,7 +19,7 @@ use super::beside::Beside;
 use super::board::Board;
 use super::fpm::{self, Fpm};
 use super::limits::{Appetite, INTERVAL, Limits};
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use super::relay::Relayed;
 use super::report::History;
 use super::requests::Asking;
@@ -144,8 +144,9 @@ pub struct Master<'a> {
     /// Another reload follows that of `next`.
     follows: bool,
     reload_began: Instant,
-    /// Another program is to take the place of this one.
+    /// Another program is to take the place of this one; or one is when the reload has ended.
     upgrade: Option<Upgrade>,
+    upgrade_follows: bool,
     /// How many, one after the other, were given up for the one that followed.
     given_up: u32,
     /// A worker of the generation that begins was ready, and none has failed since.
@@ -213,6 +214,7 @@ pub fn run<'a>(
         follows: false,
         reload_began: now,
         upgrade: None,
+        upgrade_follows: false,
         given_up: 0,
         does_boot: false,
         not_before: now,
@@ -239,7 +241,7 @@ pub fn run<'a>(
         master.lines.say(&format!("spindle: {why}"));
         Status::Failed
     });
-    master.lines.finish();
+    master.lines.finish(lines::PATIENCE);
     Ok(status)
 }
 
@@ -433,7 +435,7 @@ impl Master<'_> {
         self.lines.say("Stopping when all requests are answered; Ctrl+C stops at once");
         self.manager.stops("stopping when all requests are answered");
         self.stopping = Some(Status::Fine);
-        self.upgrade = None;
+        (self.upgrade, self.upgrade_follows) = (None, false);
         // Clients are refused from now on, rather than left waiting for an answer that never comes.
         self.sockets = None;
         let now = Instant::now();

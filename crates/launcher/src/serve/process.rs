@@ -3,7 +3,9 @@
 
 use super::user::User;
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
-use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait, waitid,
+};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -180,6 +182,12 @@ impl Descriptor {
         }
         Ok(taken)
     }
+}
+
+/// Returns the child of this number, if its end was not yet learnt of. A program that has come between, in this process, may have done so.
+pub fn child(pid: i32) -> Option<Pid> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Pid::from_raw(pid).filter(|pid| waitid(WaitId::Pid(*pid), options).is_ok())
 }
 
 /// Returns a process that has ended, and how: one that was started here, or, in the first process of a container, that another one has

@@ -5,7 +5,8 @@ use super::board::tallies::{BOUNDS, CLASSES, DURATION_CLASSES};
 use super::limits;
 use super::worker::{Stage, Worker};
 use rustix::process::Pid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
@@ -17,14 +18,44 @@ pub struct History {
     pub gone: Numbers,
     pub starts: u64,
     /// How often another one had to take the place of one, and why.
-    pub ends: BTreeMap<&'static str, u64>,
+    pub ends: BTreeMap<Cow<'static, str>, u64>,
     pub reloads: u64,
     pub failed_reloads: u64,
 }
 
+/// What is kept of it over an upgrade.
+#[derive(Serialize, Deserialize)]
+pub struct Kept {
+    gone: Vec<u64>,
+    starts: u64,
+    ends: Vec<(String, u64)>,
+    reloads: u64,
+    failed_reloads: u64,
+}
+
 impl History {
+    pub fn keep(&self) -> Kept {
+        Kept {
+            gone: self.gone.words(),
+            starts: self.starts,
+            ends: self.ends.iter().map(|(why, count)| (why.clone().into_owned(), *count)).collect(),
+            reloads: self.reloads,
+            failed_reloads: self.failed_reloads,
+        }
+    }
+
+    pub fn adopt(kept: Kept) -> History {
+        History {
+            gone: Numbers::of(|at| kept.gone.get(at).copied().unwrap_or(0)),
+            starts: kept.starts,
+            ends: kept.ends.into_iter().map(|(why, count)| (why.into(), count)).collect(),
+            reloads: kept.reloads,
+            failed_reloads: kept.failed_reloads,
+        }
+    }
+
     pub fn ended(&mut self, why: &'static str) {
-        *self.ends.entry(why).or_default() += 1;
+        *self.ends.entry(why.into()).or_default() += 1;
     }
 }
 

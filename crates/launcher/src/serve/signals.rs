@@ -2,11 +2,14 @@
 
 use crate::console;
 use nix::sys::signal::SigSet;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 const ALL: [i32; 7] = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD];
 
@@ -22,6 +25,24 @@ pub fn have_wait() -> Result<(), String> {
 /// The system refuses that.
 pub fn let_come() -> Result<(), String> {
     SigSet::all().thread_unblock().map_err(|error| console::reason(&error.into()))
+}
+
+/// Waits for this long while they wait. Returns `true` if one comes that ends the command; the others mean nothing then.
+///
+/// # Errors
+/// The system refuses that.
+pub fn ends_within(time: Duration) -> Result<bool, String> {
+    let signals = Signals::catch()?;
+    let_come()?;
+    let until = Instant::now() + time;
+    let mut ends = false;
+    while !ends && Instant::now() < until {
+        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).unwrap_or_default();
+        let _ = poll(&mut [PollFd::from_borrowed_fd(signals.wakes.as_fd(), PollFlags::IN)], Some(&left)); // or interrupted
+        ends = signals.take().iter().any(|signal| [SIGTERM, SIGINT, SIGQUIT].contains(signal));
+    }
+    have_wait()?;
+    Ok(ends)
 }
 
 /// Catches them from its making on.

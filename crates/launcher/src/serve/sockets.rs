@@ -84,7 +84,11 @@ pub struct Kept {
 impl Sockets {
     pub fn keep(&self) -> io::Result<Kept> {
         let open = self.open.iter().map(Descriptor::keep).collect::<io::Result<_>>()?;
-        let paths = self.paths.iter().map(|(path, place)| (path.clone().into_os_string(), *place)).collect();
+        let paths = self.paths.iter().map(|(path, place)| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone()); // the folder may be another one then
+            (path.into_os_string(), *place)
+        });
+        let paths = paths.collect();
         Ok(Kept { open, paths, names: self.names.clone(), shown: self.shown.clone() })
     }
 

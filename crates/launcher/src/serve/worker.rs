@@ -101,10 +101,11 @@ pub struct Worker {
     said: Vec<u8>,
 }
 
-/// What is kept of one over an upgrade. Its numbers are no longer read.
+/// What is kept of one over an upgrade.
 #[derive(Serialize, Deserialize)]
 pub struct Kept {
     number: usize,
+    pub place: Option<usize>,
     pid: i32,
     stage: Stage,
     grace: Duration,
@@ -125,6 +126,7 @@ impl Worker {
         let Some(pid) = self.pid() else { return Ok(None) };
         Ok(Some(Kept {
             number: self.number,
+            place: self.place,
             pid: pid.as_raw_pid(),
             stage: self.stage,
             grace: self.grace,
@@ -140,12 +142,12 @@ impl Worker {
         }))
     }
 
-    /// Goes on with one that was kept, as one of this generation.
-    pub fn adopt(kept: Kept, generation: u32) -> std::io::Result<Worker> {
-        let pid = Pid::from_raw(kept.pid).ok_or(std::io::ErrorKind::InvalidData)?;
+    /// Goes on with one that was kept, as one of this generation, if it is still there.
+    pub fn adopt(kept: Kept, generation: u32) -> std::io::Result<Option<Worker>> {
+        let Some(pid) = process::child(kept.pid) else { return Ok(None) };
         let control = UnixStream::from(kept.control.take()?);
-        let ends = Ends { control, topics: Link::adopt(kept.topics)?, place: None };
-        Ok(Worker {
+        let ends = Ends { control, topics: Link::adopt(kept.topics)?, place: kept.place };
+        Ok(Some(Worker {
             stage: kept.stage,
             began: ago(kept.age),
             ready: kept.served.map(ago),
@@ -155,7 +157,7 @@ impl Worker {
             has_failed: kept.has_failed,
             said: kept.said,
             ..Worker::new(Process::Runs(pid), kept.number, generation, kept.grace, ends)
-        })
+        }))
     }
 
     /// Starts one.

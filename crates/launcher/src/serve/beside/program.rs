@@ -124,14 +124,15 @@ impl Program {
         if (&kept.name, kept.number) != (&self.specified.name, self.number) {
             return;
         }
-        let running = kept.running.as_ref().and_then(|running| Some((running, Pid::from_raw(running.pid)?)));
+        let running = kept.running.as_ref().and_then(|running| Some((running, process::child(running.pid)?)));
+        let is_lost = kept.running.is_some() && running.is_none() && self.specified.kind == Kind::Run;
         self.running = running.map(|(running, pid)| Running {
             pid,
             began: ago(running.age),
             is_told: running.is_told,
             due: running.due.map(from_now),
         });
-        self.next = kept.next.map(from_now);
+        self.next = if is_lost { Some(Instant::now()) } else { kept.next.map(from_now) };
         (self.early, self.starts, self.restarts, self.failures) =
             (kept.early, kept.starts, kept.restarts, kept.failures);
     }

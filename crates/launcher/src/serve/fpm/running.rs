@@ -2,11 +2,11 @@
 
 use crate::console;
 use crate::serve::clock::{ago, from_now, left};
-use crate::serve::process::Descriptor;
+use crate::serve::process::{self, Descriptor};
 use rustix::io::{Errno, read};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
-use std::io::{self, ErrorKind, PipeReader};
+use std::io::{self, PipeReader};
 use std::time::{Duration, Instant};
 
 /// What php-fpm says when it is ready.
@@ -56,19 +56,18 @@ impl Running {
         })
     }
 
-    pub fn adopt(kept: Kept) -> io::Result<Running> {
-        Ok(Running {
+    /// Goes on with one that was kept, if it is still there.
+    pub fn adopt(kept: Kept) -> io::Result<Option<Running>> {
+        let said = kept.said.take()?.into();
+        let Some(pid) = process::child(kept.pid) else { return Ok(None) };
+        Ok(Some(Running {
             line: kept.line,
             is_ready: kept.is_ready,
             is_told: kept.is_told,
             is_killed: kept.is_killed,
             due: kept.due.map(from_now),
-            ..Running::new(
-                Pid::from_raw(kept.pid).ok_or(ErrorKind::InvalidData)?,
-                ago(kept.age),
-                kept.said.take()?.into(),
-            )
-        })
+            ..Running::new(pid, ago(kept.age), said)
+        }))
     }
 
     pub fn new(pid: Pid, began: Instant, said: PipeReader) -> Running {

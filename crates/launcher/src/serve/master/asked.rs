@@ -48,7 +48,7 @@ impl Master<'_> {
                 }
                 Question::Upgrade => {
                     upgrades = true;
-                    return Err(Awaited::Reload);
+                    return Err(Awaited::Upgrade);
                 }
                 Question::Requests => {
                     lists = true;

@@ -35,8 +35,7 @@ impl Master<'_> {
         let worker = self.workers.remove(place);
         self.asking.as_mut().into_iter().for_each(|asking| asking.gone(worker.raw_pid()));
         if let Some(place) = worker.place {
-            self.history.gone.add(&self.board.read(place));
-            self.board.free(place);
+            self.history.gone.add(&self.board.take_from(place));
         }
         worker
     }

@@ -109,10 +109,21 @@ impl Master<'_> {
     }
 
     /// Says how a reload has ended, and begins the one that follows.
-    pub(super) fn reloaded(&mut self, status: u16, outcome: &str) {
+    fn reloaded(&mut self, status: u16, outcome: &str) {
         let line = format!("spindle: {outcome}");
         self.lines.say(&line);
         self.admin.tell(Awaited::Reload, &Answer::text(status, line));
+        self.go_on(outcome);
+    }
+
+    /// A reload has ended, or an upgrade that is none. What was asked for meanwhile follows.
+    pub(super) fn go_on(&mut self, outcome: &str) {
+        if std::mem::take(&mut self.upgrade_follows) {
+            self.upgrade();
+        }
+        if self.upgrade.is_some() {
+            return; // with it comes a reload
+        }
         if self.follows {
             self.begin();
         } else {
@@ -137,7 +148,7 @@ impl Master<'_> {
     pub(super) fn given_up_at(&self) -> Option<Instant> {
         let starts = |worker: &&Worker| worker.stage == Stage::Starting && !worker.is_told;
         let oldest = self.workers.iter().filter(starts).map(|worker| worker.began).min();
-        self.next.filter(|_| self.follows)?;
+        self.next.filter(|_| self.follows || self.upgrade_follows)?;
         Some(given_up_at(self.reload_began, oldest, self.slowest, self.given_up))
     }
 
@@ -145,6 +156,9 @@ impl Master<'_> {
     pub(super) fn give_up(&mut self, now: Instant) {
         if self.given_up_at().is_some_and(|at| at <= now) {
             self.given_up += 1;
+            if self.upgrade_follows {
+                return self.keep_old("the new PHP is not ready: it is ended for the upgrade that follows");
+            }
             self.lines.say("spindle: the new PHP is not ready: it is ended for the reload that follows");
             self.begin();
         }

@@ -2,34 +2,44 @@
 //! one. Before, it was asked whether it could, as by `--check`. It goes on with the workers that there are, as a generation that serves,
 //! and begins a reload: if that fails, they go on.
 
-use super::{LONGEST_START, Master, TIMES_AS_SLOW};
+use super::{LONGEST_START, Master, TIMES_AS_SLOW, Version, version};
 use crate::console::{self, TAKES_OVER};
 use crate::serve::admin::{Answer, Awaited};
 use crate::serve::beside::executable;
+use crate::serve::board::Board;
+use crate::serve::clock;
 use crate::serve::command::joined;
 use crate::serve::fpm::Fpm;
 use crate::serve::handover::{self, Handover};
-use crate::serve::process;
+use crate::serve::process::{self, Descriptor};
+use crate::serve::report::{self, History};
 use crate::serve::signals;
 use crate::serve::worker::{self, Process, Stage, Worker};
 use crate::serve::zygote::Zygote;
 use nix::unistd::execve;
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How much of what a program says that cannot take over is told.
 const MOST_TOLD: usize = 1000;
 
+/// How long the last lines may take. Workers and clients wait meanwhile.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
 /// A program that is to take over.
 pub struct Upgrade {
     program: PathBuf,
+    /// Which file it was when it was asked.
+    version: Version,
     /// The process that is to say whether it could.
     asked: Option<Pid>,
     output: File,
@@ -40,17 +50,20 @@ pub struct Upgrade {
 
 impl Upgrade {
     /// Has a program say whether it could take over with these arguments.
-    fn ask(program: PathBuf, arguments: &[OsString], due: Instant) -> io::Result<Upgrade> {
+    fn ask(program: PathBuf, arguments: &[OsString], folder: &Path, due: Instant) -> io::Result<Upgrade> {
         let output = tempfile::tempfile()?;
         let mut command = Command::new(&program);
         command.arg0(&arguments[0]).args(&arguments[1..2]).arg("--check").args(&arguments[2..]);
         command
-            .env(process::HANDOVER, handover::question())
+            .env(process::HANDOVER, handover::question(output.as_raw_fd()))
+            .current_dir(folder)
+            .env("PWD", folder)
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?);
-        let asked = process::spawn(command.process_group(0), &[])?;
-        Ok(Upgrade { program, asked: Some(asked), output, due: Some(due), is_right: false })
+        let asked = process::spawn(command.process_group(0), &[output.as_fd()])?;
+        let version = version(&program);
+        Ok(Upgrade { version, program, asked: Some(asked), output, due: Some(due), is_right: false })
     }
 
     pub fn is(&self, pid: Pid) -> bool {
@@ -74,45 +87,68 @@ impl Upgrade {
 }
 
 impl Drop for Upgrade {
-    /// Ends what was asked. It has nothing to lose.
+    /// Has it end that was asked. It removes what it has made.
     fn drop(&mut self) {
         if let Some(asked) = self.asked {
-            let _ = kill_process_group(asked, Signal::KILL); // it is still there, as it was not waited for
+            let _ = kill_process_group(asked, Signal::TERM); // it is still there, as it was not waited for
         }
     }
 }
 
-/// The workers of the command before this one.
+/// What the command before this one has left to the one that keeps workers alive.
 pub struct Before {
     workers: Vec<Worker>,
+    board: Board,
+    history: History,
+    began: Instant,
     slowest: Duration,
 }
 
 impl Before {
-    pub fn adopt(workers: Vec<worker::Kept>, slowest: Duration) -> io::Result<Before> {
-        let workers = workers.into_iter().map(|kept| Worker::adopt(kept, 0)).collect::<io::Result<_>>()?;
-        Ok(Before { workers, slowest })
+    pub fn adopt(
+        workers: Vec<worker::Kept>,
+        board: Descriptor,
+        history: report::Kept,
+        age: Duration,
+        slowest: Duration,
+    ) -> io::Result<Before> {
+        let mut board = Board::adopt(board, workers.iter().filter_map(|kept| kept.place))?;
+        let (mut history, mut adopted) = (History::adopt(history), Vec::new());
+        for kept in workers {
+            let place = kept.place;
+            match (Worker::adopt(kept, 0)?, place) {
+                (Some(worker), _) => adopted.push(worker),
+                (None, Some(place)) => history.gone.add(&board.take_from(place)),
+                (None, None) => {}
+            }
+        }
+        Ok(Before { workers: adopted, board, history, began: clock::ago(age), slowest })
     }
 }
 
 impl Master<'_> {
     /// Goes on with the workers of the command before this one, until others take over.
     pub(super) fn goes_on_from(&mut self, before: Before) {
-        self.workers = before.workers;
-        self.slowest = before.slowest;
+        (self.workers, self.board, self.history) = (before.workers, before.board, before.history);
+        (self.began, self.slowest) = (before.began, before.slowest);
         self.has_served = true;
+        self.admin.takes_over();
         self.begin();
     }
 
     /// An upgrade is asked for.
     pub(super) fn upgrade(&mut self) {
-        if self.upgrade.is_some() {
+        if self.upgrade.is_some() || self.stopping.is_some() {
             return; // its end is waited for
+        }
+        if self.next.is_some() {
+            self.upgrade_follows = true;
+            return self.lines.say("spindle: an upgrade follows when the new PHP has taken over");
         }
         if let Err(why) = self.ask_for_upgrade() {
             let line = format!("spindle: no upgrade: {why}");
             self.lines.say(&line);
-            self.admin.tell(Awaited::Reload, &Answer::text(409, line));
+            self.admin.tell(Awaited::Upgrade, &Answer::text(409, console::one_line(&line)));
         }
     }
 
@@ -120,8 +156,8 @@ impl Master<'_> {
         if self.plan.is_dev {
             return Err("--dev is not for that".to_owned());
         }
-        if self.next.is_some() {
-            return Err("a reload runs: ask again when it has ended".to_owned());
+        if !self.has_served {
+            return Err("no worker has been ready yet: ask again when one is".to_owned());
         }
         (self.plan.terms)()?;
         let arguments: Vec<_> = std::env::args_os().collect();
@@ -130,7 +166,7 @@ impl Master<'_> {
         let program = executable(&name, self.plan.folder).ok_or_else(missing)?;
         let by = Instant::now() + LONGEST_START.max(self.slowest * TIMES_AS_SLOW);
         let shown = program.display().to_string();
-        let upgrade = Upgrade::ask(program, &arguments, by);
+        let upgrade = Upgrade::ask(program, &arguments, self.plan.folder, by);
         self.upgrade = Some(upgrade.map_err(|error| format!("{shown}: {}", console::reason(&error)))?);
         let text = format!("{shown} is asked whether it can take over");
         self.lines.say(&format!("spindle: {text}"));
@@ -153,7 +189,11 @@ impl Master<'_> {
     fn no_upgrade(&mut self, why: &str) {
         let program = self.upgrade.take().map(|upgrade| upgrade.program.display().to_string()).unwrap_or_default();
         self.history.failed_reloads += 1;
-        self.reloaded(409, &console::one_line(&format!("{program} cannot take over: {why}: the old one goes on")));
+        let outcome = console::one_line(&format!("{program} cannot take over: {why}: the old one goes on"));
+        let line = format!("spindle: {outcome}");
+        self.lines.say(&line);
+        self.admin.tell(Awaited::Upgrade, &Answer::text(409, line));
+        self.go_on(&outcome);
     }
 
     /// Leaves all to the program that takes over, as soon as that can go on from there.
@@ -168,6 +208,9 @@ impl Master<'_> {
         // They are no processes yet that could be left to it.
         if self.workers.iter().any(|worker| matches!(worker.process, Process::Awaited { .. })) {
             return;
+        }
+        if self.upgrade.as_ref().is_some_and(|upgrade| version(&upgrade.program) != upgrade.version) {
+            return self.no_upgrade("another one has taken its place meanwhile: ask again");
         }
         // These have read older code.
         self.finish(|worker| worker.stage == Stage::Starting, now);
@@ -188,20 +231,25 @@ impl Master<'_> {
         let program = text(upgrade.program.as_os_str())?;
         let arguments = std::env::args_os().map(|argument| text(&argument)).collect::<Result<Vec<_>, _>>()?;
         let kept = process::inheritable()?;
-        let fails = self.leave().and_then(|(variable, _file)| {
-            let variables = std::env::vars_os().filter(|(name, _)| name != process::HANDOVER);
-            let variables = variables.chain([(process::HANDOVER.into(), variable.into())]);
+        // A deployment may have switched the link that leads to the folder.
+        let before = rustix::fs::open(".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let fails = self.leave(&kept).and_then(|(variable, _file)| {
+            let variables = std::env::vars_os().filter(|(name, _)| name != process::HANDOVER && name != "PWD");
+            let variables =
+                variables.chain([(process::HANDOVER.into(), variable.into()), ("PWD".into(), self.plan.folder.into())]);
             let variables =
                 variables.map(|(name, value)| text(&joined(&name, &value))).collect::<Result<Vec<_>, _>>()?;
             self.zygotes.iter_mut().for_each(Zygote::end);
-            self.lines.finish();
+            self.lines.finish(LAST_LINES);
+            rustix::process::chdir(self.plan.folder)?;
             Ok(execve(&program, &arguments, &variables)?)
         });
         process::keep_descriptors(&kept)?;
+        rustix::process::fchdir(before)?;
         fails.map(|never| match never {})
     }
 
-    fn leave(&self) -> io::Result<(String, File)> {
+    fn leave(&self, inherited: &[RawFd]) -> io::Result<(String, File)> {
         let Some(sockets) = &self.sockets else { return Err(io::ErrorKind::NotConnected.into()) };
         let workers = self.workers.iter().map(Worker::keep).collect::<io::Result<Vec<_>>>()?;
         let fpm = self.fpm.as_ref().map(Fpm::keep).transpose()?;
@@ -211,7 +259,11 @@ impl Master<'_> {
             workers: workers.into_iter().flatten().collect(),
             beside: self.beside.keep(),
             fpm,
+            board: self.board.keep()?,
+            history: self.history.keep(),
+            age: self.began.elapsed(),
             slowest: self.slowest,
+            inherited: inherited.to_vec(),
         }
         .leave()
     }
