@@ -70,6 +70,7 @@ T\until(fn() => $server->stats()['running'] === 0);
 echo implode(', ', $seen->ended), "\n";
 
 echo "many:\n";
+T\until(fn() => $server->stats()['connections'] === 0);
 $descriptors = count(scandir('/proc/self/fd'));
 $coroutines = count(Async\getCoroutines());
 for ($round = 0; $round < 20; $round++) {
