@@ -14,7 +14,7 @@ final class Command
     private $process;
     public readonly int $pid;
     public readonly string $address;
-    /** All processes that were seen to be its. */
+    /** All processes that were seen to be its, and when each began: another one may have its number later. */
     public array $seen = [];
 
     public function __construct(public readonly string $name, string ...$arguments)
@@ -36,9 +36,20 @@ final class Command
     {
         $status = json_decode((string) shell_exec('curl -s --max-time 60 --unix-socket ' . WORK . "/$this->name.sock http://localhost/status"), true) ?? throw new \Exception('no status: ' . $this->said());
         foreach ([...$status['workers'], ...$status['programs']] as $process) {
-            $this->seen[$process['pid'] ?? 0] = true;
+            isset($process['pid']) && $this->seen[$process['pid']] ??= self::begin($process['pid']);
         }
         return $status;
+    }
+
+    private static function begin(int $pid): ?string
+    {
+        return explode(' ', substr((string) strrchr((string) @file_get_contents("/proc/$pid/stat"), ')'), 2))[19] ?? null;
+    }
+
+    /** @return list<int> those that were seen, and are still there */
+    public function left(): array
+    {
+        return array_keys(array_filter($this->seen, fn($begin, $pid) => $begin !== null && self::begin($pid) === $begin, ARRAY_FILTER_USE_BOTH));
     }
 
     /** @return list<int> those that serve, when there are two */
@@ -213,7 +224,7 @@ $cases['all at once, for minutes, behind spindle serve'] = function (): string {
         $failed = (int) $command->metric('spindle_reloads_total{result="failed"}');
         same(0, $failed);
         same(0, $command->end());
-        same([], array_filter(array_keys($command->seen), fn($pid) => $pid > 0 && file_exists("/proc/$pid")));
+        same([], $command->left());
         same(0, substr_count($command->said(), 'is killed'));
         $told .= "; $command->name: " . json_encode($counts) . ', ' . count($lines) . ' lost with killed workers, ' . json_encode($restarts) . ', ' . json_encode($last);
     }

@@ -29,7 +29,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How much of what a program says that cannot take over is told.
+/// How much of what a program says that cannot take over is read, and how many characters of that are told.
+const MOST_READ: u64 = 64 << 10;
 const MOST_TOLD: usize = 1000;
 
 /// How long the last lines may take. Workers and clients wait meanwhile.
@@ -51,7 +52,7 @@ pub struct Upgrade {
 impl Upgrade {
     /// Has a program say whether it could take over with these arguments.
     fn ask(program: PathBuf, arguments: &[OsString], folder: &Path, due: Instant) -> io::Result<Upgrade> {
-        let output = tempfile::tempfile()?;
+        let (output, version) = (tempfile::tempfile()?, version(&program));
         let mut command = Command::new(&program);
         command.arg0(&arguments[0]).args(&arguments[1..2]).arg("--check").args(&arguments[2..]);
         command
@@ -62,7 +63,6 @@ impl Upgrade {
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?);
         let asked = process::spawn(command.process_group(0), &[output.as_fd()])?;
-        let version = version(&program);
         Ok(Upgrade { version, program, asked: Some(asked), output, due: Some(due), is_right: false })
     }
 
@@ -78,7 +78,8 @@ impl Upgrade {
     /// What it has said.
     fn said(&mut self) -> String {
         let mut bytes = Vec::new();
-        let read = self.output.rewind().and_then(|()| self.output.read_to_end(&mut bytes));
+        let begin = self.output.rewind();
+        let read = begin.and_then(|()| (&self.output).take(MOST_READ).read_to_end(&mut bytes));
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<_> = text.lines().map(|line| line.strip_prefix("spindle: ").unwrap_or(line)).collect();
         let text: String = lines.join("; ").chars().take(MOST_TOLD).collect();
