@@ -125,7 +125,7 @@ fn limit(text: &str) -> Result<u32, &'static str> {
 /// Examines PHP as it is configured, and, if its configuration does not load the module, with the module loaded.
 fn examine(request: &Request) -> Report {
     let mut report = Report::new(system::System::examine());
-    let php = match Php::find(&request.php) {
+    let php = match Php::find(&request.php, php::PATIENCE) {
         Ok(php) => php,
         Err(why) => return report.with_problem(why),
     };

@@ -30,6 +30,7 @@ mod worker;
 mod zygote;
 
 use crate::console::{self, Status};
+use crate::doctor::php;
 use admin::Admin;
 use beside::Beside;
 use command::Interpreter;
@@ -75,6 +76,9 @@ Exit status:
 /// How long one that takes over rests before it tries again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// How long PHP may take to say what it is, where workers are served meanwhile.
+const QUICK: Duration = Duration::from_secs(3);
+
 /// How many workers may end before the first one is ready.
 const ATTEMPTS: u32 = 6;
 
@@ -97,7 +101,10 @@ pub fn run(arguments: &mut Parser) -> Status {
                 fails(&why);
                 match signals::ends_within(AGAIN) {
                     Ok(false) => {}
-                    Ok(true) => return fails("it was stopped before it could take over"),
+                    Ok(true) => {
+                        given.take().into_iter().for_each(Handover::discard);
+                        return fails("it was stopped before it could take over");
+                    }
                     Err(why) => return fails(&why),
                 }
             }
@@ -127,7 +134,7 @@ fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, 
         process::keep_descriptors(&sockets::numbers(&request.listen))
             .map_err(|error| format!("/proc/self/fd: {}", console::reason(&error)))?;
     }
-    let php = Interpreter::new(request);
+    let php = Interpreter::new(request, if is_new { php::PATIENCE } else { QUICK });
     // From here on nothing fails if there was a command before this one: what it has left is taken once.
     let mut kept = given.take();
     let lost = |error| format!("what the command before this one has left: {}", console::reason(&error));
@@ -183,7 +190,8 @@ fn serve(arguments: &Arguments, given: &mut Option<Handover>) -> Result<Status, 
     let (admin, sockets, before) = match kept {
         Some(kept) => {
             beside.adopt(&kept.beside, &request.env);
-            let before = Before::adopt(kept.workers, kept.board, kept.history, kept.age, kept.slowest).map_err(lost)?;
+            let before = Before::adopt(kept.workers, kept.board, kept.history, kept.age, kept.slowest, kept.given_up)
+                .map_err(lost)?;
             (Admin::adopt(kept.admin).map_err(lost)?, Sockets::adopt(kept.sockets).map_err(lost)?, Some(before))
         }
         None => (Admin::bind(&request.admin)?, Sockets::bind(&request.listen, request.is_shared)?, None),

@@ -241,6 +241,14 @@ impl Connection {
         self.wake();
     }
 
+    /// Aborts the connection, unless a request of it is being answered, or its client takes the rest of a response.
+    pub fn abort_if_silent(&self) {
+        let waits = matches!(self.phase.get(), Phase::Head(_) | Phase::Idle(_) | Phase::Closing(_));
+        if waits && self.active.get() == 0 && self.blocked_since.get() == 0 {
+            self.abort();
+        }
+    }
+
     /// The socket is about to be closed.
     pub fn socket_closed(&self) {
         self.hangup.take();

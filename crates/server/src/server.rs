@@ -167,6 +167,7 @@ impl Server {
         match lifecycle.get() {
             Lifecycle::Draining(Some(until)) if now >= until => {
                 self.0.cancel_all(Reason::Shutdown);
+                self.0.connections.each(Connection::abort_if_silent);
                 lifecycle.set(Lifecycle::Cancelling(now.saturating_add(self.settings().cancel_grace)));
             }
             Lifecycle::Cancelling(until) if now >= until => {

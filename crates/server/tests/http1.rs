@@ -760,6 +760,20 @@ fn a_server_drains() {
 }
 
 #[test]
+fn a_request_that_does_not_come_to_an_end_does_not_outlast_a_drain() {
+    let world = World::echo(Settings { idle_grace: SECOND, cancel_grace: 5 * SECOND, ..Settings::default() });
+    let begun = world.client();
+    begun.send(&world, "GET /1 HTTP/1.1\r\nHost");
+    world.server.drain(Some(2 * SECOND));
+    world.advance(2 * SECOND - 1);
+    assert!(!begun.is_closed());
+    world.advance(1);
+    assert_eq!(begun.rest(&world), "");
+    drop(begun);
+    world.until(|| world.server.is_drained().then_some(()));
+}
+
+#[test]
 fn connections_may_still_begin_a_request_for_a_while_when_a_server_drains() {
     let world = World::echo(Settings { idle_grace: SECOND, keep_alive: 0, ..Settings::default() });
     let [used, kept, light, unused, begun, late, silent] = [(); 7].map(|()| world.client());

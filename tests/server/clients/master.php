@@ -288,6 +288,20 @@ $cases['serve: a fatal error beside a stop is no failure of the stop'] = functio
     same(0, $serve->end());
     same(1, said($serve, 'Allowed memory size'));
 };
+$cases['serve: clients that never end what they have begun do not outlast --grace'] = function () {
+    $serve = new Serving('--grace', '1', '--workers', '2', app('pid-handler.php', 'return fn() => (string) getmypid();'));
+    foreach (["GET / HTTP/1.1\r\nHost", '', "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\r\n"] as $begin) {
+        $clients[] = $client = stream_socket_client('tcp' . substr($serve->url, 4));
+        fwrite($client, $begin);
+    }
+    ctype_digit($serve->get('/')) || throw new \Exception($serve->errors());
+    $serve->signal();
+    foreach ($clients as $client) {
+        stream_get_contents($client);
+    }
+    same(0, $serve->end());
+    same(0, said($serve, 'is killed'));
+};
 $cases['serve: workers that need more than --max-memory from their start are not replaced for ever'] = function () {
     $hungry = '$GLOBALS["held"] = str_repeat("x", 60_000_000); return fn() => (string) getmypid();';
     $serve = new Serving('--max-memory', '40M', '--admin', 'unix:' . WORK . '/admin.sock', app('hungry.php', $hungry));

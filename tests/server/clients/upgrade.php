@@ -208,8 +208,70 @@ $cases['serve: an upgrade follows a reload that runs'] = function () {
     $serve = popen('cd ' . WORK . ' && exec ' . UPGRADED . ' serve --extension ' . EXTENSION . ' --listen unix:early.sock --admin unix:' . WORK . '/admin.sock pid-handler.php 2>&1', 'r');
     until(fn() => file_exists(WORK . '/begun'));
     same('spindle: no upgrade: no worker has been ready yet: ask again when one is (status 1)', upgrade());
+    posix_kill(json_decode(admin('/status'))->pid, SIGHUP); // nor is there when a reload runs
+    same('spindle: no upgrade: no worker has been ready yet: ask again when one is (status 1)', upgrade());
     posix_kill(json_decode(admin('/status'))->pid, SIGTERM);
     pclose($serve);
+};
+$cases['serve: an upgrade that follows a reload leaves those that serve'] = function () {
+    // The second one hangs, once.
+    array_map(fn($file) => @unlink(WORK . "/$file"), ['boots', 'begun']);
+    $hangs = '$lock = fopen(__DIR__ . "/boots", "c+"); flock($lock, LOCK_EX); $boots = (int) fgets($lock) + 1; rewind($lock); fwrite($lock, "$boots\n"); flock($lock, LOCK_UN);
+        if ($boots === 2) { touch(__DIR__ . "/begun"); while (true) usleep(10_000); } ';
+    $serve = upgradable('--workers', '2', app('operated.php', OPERATED), '--mode', 'worker');
+    $old = workers($serve, 2);
+    app('operated.php', $hangs . OPERATED);
+    $serve->signal(SIGHUP);
+    until(fn() => file_exists(WORK . '/begun'));
+    array_map(fn($pid) => posix_kill((int) $pid, SIGKILL), $old);
+    until(fn() => array_filter($old, lives(...)) === []);
+    $serves = serving($serve);
+    install();
+    $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    stream_set_blocking($asks, false);
+    for ($answer = ''; $answer === ''; $answer = (string) stream_get_contents($asks)) {
+        same(true, ctype_digit(serving($serve)));
+        is_upgraded($serve) || same($serves, serving($serve));
+    }
+    same("0\n", $answer);
+    same([true, 1], [is_upgraded($serve), substr_count($serve->errors(), 'it is ended for the upgrade that follows')]);
+    // As many as may ask at a time.
+    $clients = array_map(fn() => stream_socket_client('unix://' . WORK . '/admin.sock'), range(1, 64));
+    array_map(fn($client) => fwrite($client, "POST /upgrade HTTP/1.1\r\n\r\n"), $clients);
+    same(['HTTP/1.1 200 OK' => 64], array_count_values(array_map(fn($client) => trim((string) fgets($client)), $clients)));
+    $serve->signal();
+    same(0, $serve->end());
+};
+$cases['serve: settings that are wrong when a program takes over are waited for'] = function () {
+    $right = "app = '../pid-handler.php'\nlisten = 'unix:" . WORK . "/upgraded.sock'\nadmin = 'unix:" . WORK . "/admin.sock'\n";
+    app('pid-handler.php', 'return fn() => (string) getmypid();');
+    $breaks = "#!/bin/sh\ncase \"\$*\" in *--check*) ;; *) echo wrong >> '" . WORK . "/conf/spindle.toml';; esac\nexec '" . dirname(EXTENSION) . "/spindle' \"\$@\"";
+    $get = fn() => shell('curl -s --max-time 60 --unix-socket ' . WORK . '/upgraded.sock http://localhost/');
+    foreach ([true, false] as $recovers) {
+        configured($right);
+        install();
+        $serve = new Serving('--config', 'conf/spindle.toml', through: ['bash', '-c', 'exec "$0" "${@:2}"', UPGRADED]);
+        $worker = $get();
+        install($breaks);
+        $asks = popen(dirname(EXTENSION) . '/spindle reload --binary ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+        until(fn() => substr_count($serve->errors(), 'spindle.toml') >= 2);
+        $open = count(scandir("/proc/{$serve->process()}/fd"));
+        // Now and then it has a few more, for a moment.
+        until(fn() => substr_count($serve->errors(), 'spindle.toml') >= 6);
+        same([true, $worker], [count(scandir("/proc/{$serve->process()}/fd")) < $open + 20, $get()]);
+        $serve->signal(SIGUSR1);
+        $serve->signal(SIGHUP);
+        if ($recovers) {
+            configured($right);
+            same("0\n", stream_get_contents($asks));
+            same(true, ctype_digit($get()));
+        }
+        $serve->signal();
+        same($recovers ? 0 : 1, $serve->end());
+        pclose($asks);
+        until(fn() => !lives($worker));
+        same(false, file_exists(WORK . '/upgraded.sock') || file_exists(WORK . '/admin.sock'));
+    }
 };
 $cases['serve: an upgrade serves the release that a symbolic link leads to now'] = function () {
     foreach (['one', 'two', 'three'] as $release) {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long PHP may take for its start and a few lines of code.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const PROBE: &str = include_str!("probe.php");
 
@@ -18,6 +18,8 @@ const PROBE: &str = include_str!("probe.php");
 pub struct Php {
     pub file: PathBuf,
     is_command_line: bool,
+    /// How long a run that looks at it may take.
+    patience: Duration,
 }
 
 /// What a run of PHP has shown.
@@ -42,11 +44,11 @@ impl Probe {
 }
 
 impl Php {
-    /// Looks for a PHP of this name.
-    pub fn find(name: &OsStr) -> Result<Php, String> {
+    /// Looks for a PHP of this name, each run of which may take so long, such as [`PATIENCE`].
+    pub fn find(name: &OsStr, patience: Duration) -> Result<Php, String> {
         let shown = name.to_string_lossy().into_owned();
         // Without its configuration, in which an extension may keep it from starting.
-        let output = run(Command::new(name).args(["-n", "-v"])).map_err(|why| {
+        let output = run(Command::new(name).args(["-n", "-v"]), patience).map_err(|why| {
             format!(
                 "{shown} cannot be run: {why}; a PHP 8.2 or later (NTS) is needed, and --php names another one than php"
             )
@@ -59,7 +61,7 @@ impl Php {
         if banner.is_empty() {
             return Err(format!("{shown} is not a PHP: '{shown} -v' does not print its version"));
         }
-        Ok(Php { file: which(name), is_command_line: banner.contains("(cli)") })
+        Ok(Php { file: which(name), is_command_line: banner.contains("(cli)"), patience })
     }
 
     /// Runs PHP, as it is configured and with this module if one is named.
@@ -78,7 +80,7 @@ impl Php {
         // Code of the configuration has no part in this.
         command.args(["-d", "auto_prepend_file=", "-d", "auto_append_file=", "-d", "open_basedir=", "-r"]);
         command.arg(PROBE.trim_start_matches("<?php\n")).arg("--").arg(place.path());
-        match run(&mut command) {
+        match run(&mut command, self.patience) {
             Err(why) => Probe { facts: None, messages: String::new(), ended: why },
             Ok(output) => {
                 let facts = fs::read(place.path()).ok().and_then(|text| Facts::of_json(&text));
@@ -89,7 +91,7 @@ impl Php {
 
     /// Other SAPIs run no code from the command line.
     fn probe_by_info(&self, module: Option<&Path>) -> Probe {
-        match run(self.command(module).arg("-i")) {
+        match run(self.command(module).arg("-i"), self.patience) {
             Err(why) => Probe { facts: None, messages: String::new(), ended: why },
             Ok(output) => Probe { facts: Facts::of_info(&output.stdout), messages: output.stderr, ended: output.ended },
         }
@@ -124,8 +126,8 @@ struct Output {
 /// With these php-cgi takes its call for a request.
 const OF_REQUESTS: &[&str] = &["GATEWAY_INTERFACE", "REQUEST_METHOD", "SERVER_NAME", "SERVER_SOFTWARE"];
 
-/// Runs a command to its end, for [`PATIENCE`] at most. What it prints goes to files, which it cannot fill so as to wait.
-fn run(command: &mut Command) -> Result<Output, String> {
+/// Runs a command to its end, for so long at most. What it prints goes to files, which it cannot fill so as to wait.
+fn run(command: &mut Command, patience: Duration) -> Result<Output, String> {
     let say = |error: std::io::Error| crate::console::reason(&error);
     let (out, err) = (tempfile::NamedTempFile::new().map_err(say)?, tempfile::NamedTempFile::new().map_err(say)?);
     command.stdin(Stdio::null()).stdout(out.reopen().map_err(say)?).stderr(err.reopen().map_err(say)?);
@@ -138,10 +140,10 @@ fn run(command: &mut Command) -> Result<Output, String> {
         if let Some(status) = child.try_wait().map_err(say)? {
             break in_words(status);
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > patience {
             let _ = child.kill();
             let _ = child.wait();
-            break format!("killed, for it had not ended after {} seconds", PATIENCE.as_secs());
+            break format!("killed, for it had not ended after {} seconds", patience.as_secs());
         }
         thread::sleep(Duration::from_millis(5));
     };

@@ -1,6 +1,7 @@
 //! `spindle serve --check`: whether it could serve, without doing so.
 
 use super::board::Board;
+use super::handover;
 use super::master::Terms;
 use super::process;
 use super::settings::Request;
@@ -23,7 +24,9 @@ use std::time::{Duration, Instant};
 
 /// Checks the addresses, boots a PHP as a worker is, and ends it when it is ready. What is wrong is said.
 pub fn run(request: &Request, terms: &Terms<'_>) -> Result<Status, String> {
-    addresses(request)?;
+    if !handover::is_asked() {
+        addresses(request)?; // else they are left to it
+    }
     if !boots(request, terms)? {
         return Ok(Status::Failed);
     }

@@ -36,12 +36,14 @@ pub struct Found {
 /// PHP, which is looked for when it is first needed, and again as long as it is not there.
 pub struct Interpreter<'a> {
     request: &'a Request,
+    /// How long a run that looks for it may take, in which nothing else is done.
+    patience: Duration,
     found: OnceCell<Found>,
 }
 
 impl Interpreter<'_> {
-    pub fn new(request: &Request) -> Interpreter<'_> {
-        Interpreter { request, found: OnceCell::new() }
+    pub fn new(request: &Request, patience: Duration) -> Interpreter<'_> {
+        Interpreter { request, patience, found: OnceCell::new() }
     }
 
     /// # Errors
@@ -50,7 +52,7 @@ impl Interpreter<'_> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let php = Php::find(&self.request.php)?;
+        let php = Php::find(&self.request.php, self.patience)?;
         let (version, module) = module(self.request, &php)?;
         Ok(self.found.get_or_init(|| Found { php, module, version }))
     }

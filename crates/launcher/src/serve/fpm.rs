@@ -97,6 +97,13 @@ pub struct Kept {
     failures: u64,
 }
 
+impl Kept {
+    /// Removes its folder.
+    pub fn discard(&self) {
+        drop(Place(PathBuf::from(&self.place)));
+    }
+}
+
 impl<'a> Fpm<'a> {
     pub fn keep(&self) -> io::Result<Kept> {
         Ok(Kept {

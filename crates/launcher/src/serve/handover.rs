@@ -36,6 +36,8 @@ pub struct Handover {
     pub age: Duration,
     /// The longest time that a worker has taken to be ready.
     pub slowest: Duration,
+    /// How many generations, one after the other, did not get the time to be ready.
+    pub given_up: u32,
     /// The descriptors that the command was started with, and its programs are.
     pub inherited: Vec<RawFd>,
 }
@@ -64,6 +66,13 @@ impl Handover {
         // PHP is started before all is taken.
         process::keep_descriptors(&given.inherited).map_err(say)?;
         Ok(Some(given))
+    }
+
+    /// Removes what the command before this one would have removed at its end.
+    pub fn discard(self) {
+        drop(sockets::Sockets::adopt(self.sockets));
+        drop(admin::Admin::adopt(self.admin));
+        self.fpm.iter().for_each(fpm::Kept::discard);
     }
 
     /// The variable for the program that takes over, and a file that has to be open until that is executed.

@@ -3,6 +3,7 @@
 use crate::console;
 use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::SigId;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -50,6 +51,8 @@ pub struct Signals {
     come: [Arc<AtomicBool>; ALL.len()],
     /// Can be read when one has come.
     pub wakes: UnixStream,
+    /// What is called, with a descriptor each, as long as this is there.
+    called: Vec<SigId>,
 }
 
 impl Signals {
@@ -58,12 +61,13 @@ impl Signals {
             let (wakes, wake) = UnixStream::pair()?;
             wakes.set_nonblocking(true)?;
             let come: [Arc<AtomicBool>; ALL.len()] = Default::default();
-            for (signal, flag) in ALL.iter().zip(&come) {
+            let mut caught = Signals { come, wakes, called: Vec::new() };
+            for (signal, flag) in ALL.iter().zip(&caught.come) {
                 // First the flag, then the byte: the order in which they are called.
-                signal_hook::flag::register(*signal, Arc::clone(flag))?;
-                signal_hook::low_level::pipe::register(*signal, wake.try_clone()?)?;
+                caught.called.push(signal_hook::flag::register(*signal, Arc::clone(flag))?);
+                caught.called.push(signal_hook::low_level::pipe::register(*signal, wake.try_clone()?)?);
             }
-            Ok(Signals { come, wakes })
+            Ok(caught)
         };
         caught().map_err(|error| format!("signals cannot be caught: {}", console::reason(&error)))
     }
@@ -79,5 +83,13 @@ impl Signals {
         while (&self.wakes).read(&mut bytes).is_ok_and(|read| read > 0) {}
         let come = ALL.iter().zip(&self.come).filter(|(_, flag)| flag.swap(false, Ordering::AcqRel));
         come.map(|(signal, _)| *signal).collect()
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.called.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
     }
 }

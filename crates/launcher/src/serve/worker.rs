@@ -20,8 +20,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long it may take to stop after the grace time: it then cancels its requests, which takes `cancel_grace`.
-pub const BEYOND: Duration = Duration::from_secs(5);
+/// How long it may take to stop after the grace time: it then cancels its requests, which takes `cancel_grace`, and has to end.
+pub const BEYOND: Duration = Duration::from_secs(7);
 
 /// How long its start may take once it was told to stop.
 const START: Duration = Duration::from_secs(2);
@@ -144,9 +144,9 @@ impl Worker {
 
     /// Goes on with one that was kept, as one of this generation, if it is still there.
     pub fn adopt(kept: Kept, generation: u32) -> std::io::Result<Option<Worker>> {
-        let Some(pid) = process::child(kept.pid) else { return Ok(None) };
         let control = UnixStream::from(kept.control.take()?);
         let ends = Ends { control, topics: Link::adopt(kept.topics)?, place: kept.place };
+        let Some(pid) = process::child(kept.pid) else { return Ok(None) };
         Ok(Some(Worker {
             stage: kept.stage,
             began: ago(kept.age),

@@ -88,16 +88,22 @@ impl Master<'_> {
 
     /// All workers of a generation are ready.
     pub(super) fn taken_over(&mut self, generation: u32, now: Instant) {
-        (self.generation, self.next, self.given_up) = (generation, None, 0);
-        if let Some(terms) = self.next_terms.take() {
-            self.look_at = terms.limits.are_any().then(|| now + INTERVAL);
-            self.terms = terms;
-        }
+        self.given_up = 0;
+        self.is_of(generation, now);
         self.renew_programs(now);
         self.history.reloads += 1;
         self.appetite = Appetite::default(); // other code may need less
         self.finish(|worker| worker.generation != generation, now);
         self.reloaded(200, "the new PHP has taken over");
+    }
+
+    /// This generation is the one that serves, and goes on if another one does not get ready.
+    fn is_of(&mut self, generation: u32, now: Instant) {
+        (self.generation, self.next) = (generation, None);
+        if let Some(terms) = self.next_terms.take() {
+            self.look_at = terms.limits.are_any().then(|| now + INTERVAL);
+            self.terms = terms;
+        }
     }
 
     /// There is new code for the programs beside the workers.
@@ -157,6 +163,9 @@ impl Master<'_> {
         if self.given_up_at().is_some_and(|at| at <= now) {
             self.given_up += 1;
             if self.upgrade_follows {
+                if let Some(next) = self.next.filter(|_| !self.goes_on()) {
+                    self.is_of(next, now); // some of its workers may serve, and no others do
+                }
                 return self.keep_old("the new PHP is not ready: it is ended for the upgrade that follows");
             }
             self.lines.say("spindle: the new PHP is not ready: it is ended for the reload that follows");

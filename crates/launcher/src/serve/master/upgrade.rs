@@ -70,6 +70,13 @@ impl Upgrade {
         self.asked == Some(pid)
     }
 
+    /// Kills what is asked, which has had its time.
+    fn kill(&mut self) {
+        if let Some(asked) = self.asked.take() {
+            let _ = kill_process_group(asked, Signal::KILL); // it is still there, as it was not waited for
+        }
+    }
+
     /// When it should have said.
     pub fn due(&self) -> Option<Instant> {
         self.due
@@ -103,6 +110,7 @@ pub struct Before {
     history: History,
     began: Instant,
     slowest: Duration,
+    given_up: u32,
 }
 
 impl Before {
@@ -112,6 +120,7 @@ impl Before {
         history: report::Kept,
         age: Duration,
         slowest: Duration,
+        given_up: u32,
     ) -> io::Result<Before> {
         let mut board = Board::adopt(board, workers.iter().filter_map(|kept| kept.place))?;
         let (mut history, mut adopted) = (History::adopt(history), Vec::new());
@@ -123,7 +132,7 @@ impl Before {
                 (None, None) => {}
             }
         }
-        Ok(Before { workers: adopted, board, history, began: clock::ago(age), slowest })
+        Ok(Before { workers: adopted, board, history, began: clock::ago(age), slowest, given_up })
     }
 }
 
@@ -131,7 +140,7 @@ impl Master<'_> {
     /// Goes on with the workers of the command before this one, until others take over.
     pub(super) fn goes_on_from(&mut self, before: Before) {
         (self.workers, self.board, self.history) = (before.workers, before.board, before.history);
-        (self.began, self.slowest) = (before.began, before.slowest);
+        (self.began, self.slowest, self.given_up) = (before.began, before.slowest, before.given_up);
         self.has_served = true;
         self.admin.takes_over();
         self.begin();
@@ -142,7 +151,7 @@ impl Master<'_> {
         if self.upgrade.is_some() || self.stopping.is_some() {
             return; // its end is waited for
         }
-        if self.next.is_some() {
+        if self.next.is_some() && self.has_served {
             self.upgrade_follows = true;
             return self.lines.say("spindle: an upgrade follows when the new PHP has taken over");
         }
@@ -201,6 +210,7 @@ impl Master<'_> {
     pub(super) fn take_leave(&mut self) {
         let now = Instant::now();
         if self.upgrade.as_ref().and_then(Upgrade::due).is_some_and(|due| due <= now) {
+            self.upgrade.iter_mut().for_each(Upgrade::kill);
             return self.no_upgrade("it does not say whether it can");
         }
         if !self.upgrade.as_ref().is_some_and(|upgrade| upgrade.is_right) || self.asking.is_some() {
@@ -264,6 +274,7 @@ impl Master<'_> {
             history: self.history.keep(),
             age: self.began.elapsed(),
             slowest: self.slowest,
+            given_up: self.given_up,
             inherited: inherited.to_vec(),
         }
         .leave()
