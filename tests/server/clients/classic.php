@@ -136,7 +136,7 @@ $cases['serve: a directory, reloaded again and again under load'] = function () 
 };
 $cases['serve: a directory, whose php-fpm is killed under load'] = function () {
     $folder = folder_of_scripts('killed');
-    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--admin', 'unix:' . WORK . '/killed.sock');
+    $serve = new Serving($folder, '--children', '2', '--log', 'off', '--set', 'queue_timeout=60', '--admin', 'unix:' . WORK . '/killed.sock');
     until(fn () => count(fpm($serve, true)) === 2);
     $killed = 0;
     $last = [];

@@ -65,7 +65,7 @@ $cases['serve: each line of the error log has the id of its request, in all form
     }
 };
 $cases['serve: the line of a worker that stands still, and of a slow request, have the id of the request'] = function () {
-    $serve = new Serving('--workers', '2', '--stuck-timeout', '3', '--log', 'off', '--set', 'request_timeout=0', '--set', 'slow_request=1', app('observed.php', OBSERVED));
+    $serve = new Serving('--workers', '2', '--stuck-timeout', '3', '--log', 'off', '--set', 'request_timeout=0', '--set', 'slow_request=1', '--admin', 'unix:' . WORK . '/admin.sock', app('observed.php', OBSERVED));
     $client = popen("curl -s --max-time 60 '$serve->url/loop'", 'r');
     $slow = told($serve, 'Slow request: GET /loop has run for ')[0];
     same(1, preg_match('~^\[request ([0-9a-f]{32}), worker [12], coroutine #(\d+)] Slow~', $slow, $found));
@@ -73,6 +73,7 @@ $cases['serve: the line of a worker that stands still, and of a slow request, ha
     $stuck = told($serve, 'computes in ')[0];
     same(true, str_contains($stuck, "coroutine #$found[2] (GET /loop, request $found[1]) computes in "));
     pclose($client);
+    until(fn() => array_column(status()['workers'], 'stage') === ['serving', 'serving']); // one that starts may have to be ended
     $serve->signal();
     same(0, $serve->end());
 };

@@ -127,18 +127,21 @@ $cases['serve: requests of all workers are listed with where they are, also whil
     $list = fn(): array => json_decode(admin('/requests'), true);
     same(['requests' => [], 'more' => 0, 'silent' => []], $list());
     $wait = begin($serve, '/wait?a=' . str_repeat('a', 4_000));
-    ['requests' => [$one], 'more' => $more, 'silent' => $silent] = $list();
-    same([0, []], [$more, $silent]);
+    // On a busy machine a worker may not have said it within a second.
+    until(function () use ($list, &$one) {
+        ['requests' => $requests, 'more' => $more, 'silent' => $silent] = $list();
+        $one = $requests[0] ?? null;
+        return [count($requests), $more, $silent] === [1, 0, []];
+    });
     same(['GET', '127.0.0.1', 'running', true], [$one['method'], $one['client'], $one['stage'], is_float($one['seconds'])]);
     same('/wait?a=' . str_repeat('a', 2_992) . '…', $one['target']);
-    same(1, preg_match('~^  #\d+ suspended, .*, suspended at [^\n]*operated\.php:7, .*\n    #0 [^\n]*operated\.php\(7\): usleep\(\)\n~s', $one['where']));
+    same(1, preg_match('~^  #\d+ suspended, .*, suspended at [^\n]*operated\.php:7, .*\n    #0 [^\n]*operated\.php\(7\): (?:usleep|file_exists)\(\)\n~s', $one['where']));
     $loop = begin($serve, '/loop');
     $stuck = (int) file_get_contents(WORK . '/begun');
-    same([$stuck], array_column($list()['silent'], 'pid'));
     // It is asked but once, so that other words have room in its socket.
-    for ($i = 0; $i < 3; $i++) same([$stuck], array_column($list()['silent'], 'pid'));
-    $printed = shell("$command status " . WORK . '/admin.sock');
-    same(1, preg_match("~^process {$serve->process()}, up for \\d.*, at 127\\.0\\.0\\.1:0, at .*\nworker 1: process \\d+, serving for .* MB, connections \\d+, requests \\d+, running \\d, queued 0\nworker 2: .*\nworker [12], process $stuck, does not say what it is doing$~m", $printed));
+    for ($i = 0; $i < 4; $i++) until(fn() => array_column($list()['silent'], 'pid') === [$stuck]);
+    until(function () use ($command, &$printed) { return substr_count($printed = shell("$command status " . WORK . '/admin.sock'), 'does not say') === 1; });
+    preg_match("~^process {$serve->process()}, up for \\d.*, at 127\\.0\\.0\\.1:0, at .*\nworker 1: process \\d+, serving for .* MB, connections \\d+, requests \\d+, running \\d, queued 0\nworker 2: .*\nworker [12], process $stuck, does not say what it is doing$~m", $printed) || throw new \Exception($printed);
     $one['pid'] === $stuck || same(1, preg_match('~^GET /wait\?a=\S+, running for [\d.]+ s: worker [12], request [0-9a-f]{32}, from 127\.0\.0\.1\n  #\d+ suspended, ~m', $printed));
     same(false, str_contains($printed, '(status'));
     same('requests are for those who may use a Unix socket: --admin unix:PATH', shell("curl -s --max-time 30 http://127.0.0.1:$port/requests"));
@@ -146,7 +149,7 @@ $cases['serve: requests of all workers are listed with where they are, also whil
     // Clients that leave, and ask together.
     for ($i = 0; $i < 20; $i++) fwrite($some[] = stream_socket_client('unix://' . WORK . '/admin.sock'), "GET /requests HTTP/1.1\r\n\r\n");
     array_splice($some, 0, 10);
-    foreach ($some as $client) same(1, count(json_decode(explode("\r\n\r\n", stream_get_contents($client))[1], true)['silent']));
+    foreach ($some as $client) same(true, in_array($stuck, array_column(json_decode(explode("\r\n\r\n", stream_get_contents($client))[1], true)['silent'], 'pid'), true));
     $serve->signal();
     same(1, $serve->end()); // one had to be ended
     array_map(stream_get_contents(...), [$wait, $loop]);
