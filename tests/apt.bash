@@ -4,6 +4,7 @@
 # sources is derived from the system's own and lies, like the lists of packages, in a temporary folder. SPINDLE_RELEASE names another
 # release of it, as `trixie`, for packages of PHP code.
 
+# Images of containers keep apt from writing its index, which each call would make anew: here it is written.
 # Sets the array `apt`, the options of all further calls of apt's commands, and loads the lists of packages.
 own_apt() { # FOLDER TYPES
     local work=$1 types=$2 file type
@@ -24,6 +25,6 @@ own_apt() { # FOLDER TYPES
         esac >"$work/sources.d/$(basename "$file")" 2>/dev/null || :
     done
     apt=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/sources.d" -o "Dir::State::Lists=$work/lists"
-        -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=2)
+        -o "Dir::Cache=$work/cache" -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=2)
     apt-get "${apt[@]}" update >"$work/log" 2>&1 || echo "fetch: apt-get update failed, trying with what it has got" >&2
 }
