@@ -140,6 +140,8 @@ function run(int $jobs, \Closure $start, ?\Closure $create = null): void
         }
     });
     awaitAll(array_map($start, range(0, $jobs - 1)));
+    // Whoever watches may not have run meanwhile on a busy machine. The pool keeps those that it has opened.
+    $most = max($most, connections() - 1);
     $isOver = true;
     await($watch);
     $rows = $watcher->query('select n, count(*) from done group by n order by n')->fetchAll(\PDO::FETCH_KEY_PAIR);
