@@ -15,8 +15,8 @@ function sockets(Serving $serve, string $body, string ...$arguments): string
         import asyncio, os, signal, sys, websockets
         connect = lambda path, **options: websockets.connect('ws' + sys.argv[1][4:] + path, **options)
         # Many at a time, so that every worker has some: returns them, and who serves them.
-        async def join(count):
-            sockets = await asyncio.gather(*[connect('/') for i in range(count)])
+        async def join(count, path='/'):
+            sockets = await asyncio.gather(*[connect(path) for i in range(count)])
             return sockets, [await s.recv() for s in sockets]
         async def main():
         $indented
@@ -72,7 +72,7 @@ $cases['serve: a message comes to the subscribers of all workers, in the order o
     same('fine', sockets($serve, <<<'PY'
         all, workers = [], []
         while len(set(workers)) < 4:
-            more, of = await join(8)
+            more, of = await join(8, '/?capacity=500') # none is lost, however late these clients are
             all, workers = all + more, workers + of
         speakers = [next(s for s, of in zip(all, workers) if of == worker) for worker in set(workers)]
         # All that have come so far are subscribed when they hear this.
