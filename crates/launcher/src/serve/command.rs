@@ -46,6 +46,8 @@ impl Interpreter<'_> {
         Interpreter { request, patience, found: OnceCell::new() }
     }
 
+    /// The one that was found before, or is found now.
+    ///
     /// # Errors
     /// There is none, or none that can be used.
     pub fn get(&self) -> Result<&Found, String> {

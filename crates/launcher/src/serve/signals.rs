@@ -22,6 +22,8 @@ pub fn have_wait() -> Result<(), String> {
     SigSet::all().thread_block().map_err(|error| console::reason(&error.into()))
 }
 
+/// Lets those come that have waited, and further ones.
+///
 /// # Errors
 /// The system refuses that.
 pub fn let_come() -> Result<(), String> {
