@@ -230,6 +230,8 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
  * call that waits, and stores in the stream whether it was blocking. A call that begins while another one is in
  * progress has to find the same mode as that one did; a call that ends has to leave the mode that the other one
  * needs. The stream is the call's first argument. */
+/* A call was cut by a cancellation while it read: the streams that are its arguments, if they are plain, go on as if it had not been made. */
+void spindle_streams_were_cut(zend_execute_data *execute_data, zval *result);
 bool spindle_tls_begins(zend_execute_data *execute_data); /* returns false if it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);
 
@@ -300,7 +302,7 @@ typedef enum spindle_before {
 } spindle_before;
 spindle_before spindle_before_call(spindle_call *call);
 void spindle_release_locks(spindle_call *call);
-void spindle_after_call(zend_execute_data *execute_data);
+void spindle_after_call(zend_execute_data *execute_data, zval *result);
 void spindle_fiber_suspends(void);
 void spindle_poll_is_due(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);
@@ -404,6 +406,8 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 void spindle_sapi_boot_ended(void);
 void spindle_sapi_call_shutdown_functions(void);
 void spindle_sapi_close_session(void);
+/* Closes the session that was started without its data being written, if there is one. */
+void spindle_sapi_abort_session(void);
 void spindle_sapi_end_buffers(void);
 void spindle_sapi_end_output(void);
 void spindle_sapi_end(void);

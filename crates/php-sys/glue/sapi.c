@@ -845,6 +845,16 @@ void spindle_sapi_close_session(void)
 	leave_function(&frame);
 }
 
+void spindle_sapi_abort_session(void)
+{
+	zend_function *abort = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("session_abort"));
+	zval result;
+
+	if (abort) {
+		zend_call_known_function(abort, NULL, NULL, &result, 0, NULL, NULL);
+	}
+}
+
 void spindle_sapi_end_buffers(void)
 {
 	zend_execute_data frame;

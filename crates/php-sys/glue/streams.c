@@ -156,3 +156,64 @@ bool spindle_stream_has_buffered(zval *resource)
 	php_stream *stream = stream_of(resource);
 	return stream && has_buffered(stream);
 }
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* Returns whether a stream has nothing but what it reads from: no cipher, filter or code of a wrapper, which may have seen an error. */
+static bool is_plain(php_stream *stream)
+{
+	return !stream->readfilters.head && (stream->ops == &php_stream_stdio_ops || plain_socket(stream)
+		|| ends_in(stream->ops->label, "_socket"));
+}
+
+/* Puts bytes that were read in front of those that are read next. */
+static void unread(php_stream *stream, const zend_string *bytes)
+{
+	size_t ahead = stream->writepos - stream->readpos, length = ZSTR_LEN(bytes);
+	unsigned char *buffer = pemalloc(length + ahead, stream->is_persistent);
+
+	memcpy(buffer, ZSTR_VAL(bytes), length);
+	if (stream->readbuf) {
+		memcpy(buffer + length, stream->readbuf + stream->readpos, ahead);
+		pefree(stream->readbuf, stream->is_persistent);
+	}
+	stream->readbuf = buffer;
+	stream->readbuflen = length + ahead;
+	stream->readpos = 0;
+	stream->writepos = (zend_off_t) (length + ahead);
+	stream->position -= (zend_off_t) length;
+}
+
+static bool returns_bytes(const zend_function *function)
+{
+	static const char *const names[] = {"fgets", "fread", "fgetc", "stream_get_line", "stream_get_contents"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (zend_string_equals_cstr(function->common.function_name, names[i], strlen(names[i]))) {
+			return !function->common.scope;
+		}
+	}
+	return false;
+}
+
+void spindle_streams_were_cut(zend_execute_data *execute_data, zval *result)
+{
+	for (uint32_t i = 1; i <= ZEND_CALL_NUM_ARGS(execute_data); i++) {
+		php_stream *stream = stream_of(ZEND_CALL_ARG(execute_data, i));
+
+		if (!stream || !is_plain(stream)) {
+			continue;
+		}
+		stream->eof = 0; /* PHP takes most errors for the end, and finds the real one again */
+		if (i == 1 && Z_TYPE_P(result) == IS_STRING && Z_STRLEN_P(result) && returns_bytes(EX(func))) {
+			unread(stream, Z_STR_P(result));
+			zval_ptr_dtor_str(result);
+			ZVAL_NULL(result);
+		}
+	}
+}

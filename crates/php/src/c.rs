@@ -127,6 +127,7 @@ declare! {
     pub safe fn spindle_sapi_boot_ended();
     pub safe fn spindle_sapi_call_shutdown_functions();
     pub safe fn spindle_sapi_close_session();
+    pub safe fn spindle_sapi_abort_session();
     pub safe fn spindle_sapi_end_buffers();
     pub safe fn spindle_sapi_end_output();
     pub safe fn spindle_sapi_end();

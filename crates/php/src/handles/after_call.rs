@@ -1,5 +1,6 @@
 //! What follows a call: its coroutine yields, or gets the cancellation for which the C code was made to fail.
 
+use crate::c;
 use crate::handles::{
     classify, handle_locks,
     kinds::{CallKind, kind_of_calls},
@@ -11,7 +12,8 @@ use crate::runtime::{
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Core, Runtime},
 };
-use spindle_zend::{Frame, engine, exception};
+use spindle_php_sys as sys;
+use spindle_zend::{Frame, Function, engine, exception};
 
 /// Lets the trampoline of the running function yield after the call. Returns `false` if it has none that does.
 pub fn yield_after_call() -> bool {
@@ -43,7 +45,7 @@ fn yield_for_files(rt: &'static Runtime, frame: Frame) {
 
 /// The slow path of the trampoline after a call: yields, or throws the cancellation for which the C code was made to fail.
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn spindle_after_call(frame: Frame) {
+pub(super) extern "C" fn spindle_after_call(frame: Frame, result: *mut sys::zval) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
     if !ctx.failing.are_on() {
@@ -58,12 +60,24 @@ pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     ctx.failing.forget_retries();
     refresh_checks(ctx);
     let Some(cancellation) = failing else { return };
-    match exception::take() {
+    let thrown = exception::take();
+    // SAFETY: the engine's place for the result of this call, whose arguments still exist.
+    unsafe { sys::spindle_streams_were_cut(frame.as_raw(), result) };
+    if frame.function().is_some_and(starts_session) {
+        c::spindle_sapi_abort_session();
+    }
+    match thrown {
         None => {}
         Some(exit) if exception::is_exit(&exit) => return drop(exception::put(Some(exit))),
         Some(own) => exception::set_last_previous(&cancellation, own),
     }
     let _ = exception::throw(cancellation);
+}
+
+/// Returns whether a function starts the session. It goes on where it could not get its lock, so what it has read then, or not, must not be
+/// written at the end.
+fn starts_session(function: Function) -> bool {
+    function.is_internal() && function.name().is_some_and(|name| name.as_bytes() == b"session_start")
 }
 
 /// Yields after a number of writes to streams that did not wait. Throws a cancellation that arrives meanwhile.
