@@ -284,7 +284,8 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::Idle(id) => scope::collect_if_idle(rt, id),
             Event::Bound(id, which) => {
-                if is_open(rt, id) {
+                let has_ended = |id| scope::record(rt, id).is_ending.get() && rt.core.borrow().is_finished(id);
+                if is_open(rt, id) && !has_ended(id) {
                     let record = scope::record(rt, id);
                     record.reached.set(Some(which)); // once cancelled, the scope may be gone
                     let reason = record.reason_of(rt, which);

@@ -163,6 +163,7 @@ impl Nursery {
 
     /// Waits until all its coroutines have ended.
     fn wait(&self) -> Result<(), Thrown> {
+        scope::record(self.rt, self.id).is_ending.set(true);
         let targets = [Target::Scope(self.id)];
         let info = Info { call: self.name, wants: Wants::Target(targets[0]), since: Reactor::recently(), ..Info::NONE };
         // One that collects the scope's failures gets none delivered.

@@ -85,6 +85,8 @@ pub struct Record {
     disposed_at: Position,
     /// The bound that was reached.
     pub reached: Cell<Option<Bound>>,
+    /// No more coroutines are to be spawned in it: when all have ended, no bound has anything to cancel.
+    pub is_ending: Cell<bool>,
     /// The exception that it was cancelled with.
     pub reason: OwnedCell<Object>,
     /// The failures because of which it or a scope above it was cancelled, and those that came later.
@@ -115,6 +117,7 @@ impl Record {
             limited_at: Position::new(),
             disposed_at: Position::new(),
             reached: Cell::new(None),
+            is_ending: Cell::new(false),
             reason: OwnedCell::new(),
             errors: RefCell::new(Vec::new()),
             boundary: RefCell::new(None),
