@@ -129,6 +129,40 @@ fn cancellation_does_not_break_into_a_lock() {
 }
 
 #[test]
+fn a_lock_of_an_abandoned_coroutine_is_lost_unless_libc_gives_it() {
+    with_machine(|machine| {
+        let (m, r, l) = (
+            mutex(libc::PTHREAD_MUTEX_NORMAL),
+            mutex(libc::PTHREAD_MUTEX_RECURSIVE),
+            mutex(libc::PTHREAD_MUTEX_NORMAL),
+        );
+        // SAFETY: valid locks.
+        machine.spawn(move || unsafe {
+            assert_eq!((pthread_mutex_lock(m), pthread_mutex_lock(r), pthread_mutex_lock(l)), (0, 0, 0));
+            nap(20);
+            // It was not abandoned: the test has only said so.
+            assert_eq!((libc::pthread_mutex_unlock(m), libc::pthread_mutex_unlock(r)), (0, 0));
+        });
+        // SAFETY: valid locks and times.
+        machine.spawn(move || unsafe {
+            mutex::reset();
+            assert!(mutex::any_is_lost());
+            let long_ago = std::mem::zeroed::<libc::timespec>();
+            assert_eq!(pthread_mutex_trylock(m), libc::EBUSY);
+            assert_eq!(pthread_mutex_timedlock(m, &long_ago), libc::ETIMEDOUT, "not for ever");
+            assert_eq!((pthread_mutex_lock(r), pthread_mutex_unlock(r)), (0, 0), "the thread has it");
+            libc::pthread_mutex_destroy(l);
+            libc::pthread_mutex_init(l, std::ptr::null());
+            assert_eq!((pthread_mutex_lock(l), pthread_mutex_unlock(l)), (0, 0), "another one at the same address");
+            assert!(mutex::any_is_lost());
+            mutex::forget_lost();
+            assert!(!mutex::any_is_lost() && !mutex::holds_any());
+        });
+        machine.run();
+    });
+}
+
+#[test]
 fn timed_locks_time_out() {
     with_machine(|machine| {
         let (m, l) = (mutex(libc::PTHREAD_MUTEX_NORMAL), rwlock());

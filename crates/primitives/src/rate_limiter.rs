@@ -9,7 +9,7 @@ use spindle_zend::{
     Arguments, Call, Class, PhpResult, State, Thrown, Type, Value, argument_error, exception, function_table,
     object_class,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// The state of a rate limiter.
 struct RateLimiter {
@@ -17,6 +17,8 @@ struct RateLimiter {
     rate: RefCell<Option<Rate>>,
     /// The turn of who takes next: one waits for permits, the others wait for their turn.
     turn: RefCell<Semaphore<Waker>>,
+    /// The process whose coroutines have turns.
+    process: Cell<u32>,
 }
 
 object_class!(static RATE_LIMITER: RateLimiter);
@@ -36,7 +38,8 @@ pub fn register() {
 
 impl State for RateLimiter {
     fn new(_: Class) -> RateLimiter {
-        RateLimiter { rate: RefCell::new(None), turn: RefCell::new(Semaphore::new(1)) }
+        let turn = RefCell::new(Semaphore::new(1));
+        RateLimiter { rate: RefCell::new(None), turn, process: Cell::new(std::process::id()) }
     }
 }
 
@@ -68,6 +71,13 @@ fn count(this: &RateLimiter, arguments: &Arguments<'_>) -> Result<u64, Thrown> {
 }
 
 impl RateLimiter {
+    /// Forgets, in the child of a fork, who waits in the parent.
+    fn is_used(&self) {
+        if self.process.replace(std::process::id()) != std::process::id() {
+            drop(self.turn.replace(Semaphore::new(1)));
+        }
+    }
+
     /// Takes permits. If there are fewer, returns when there will be enough.
     fn take(&self, count: u64) -> Result<(), u64> {
         self.rate.borrow_mut().as_mut().map_or(Err(u64::MAX), |rate| rate.take(count, coroutine::now()))
@@ -76,6 +86,7 @@ impl RateLimiter {
 
 fn acquire(call: Call) -> PhpResult {
     let (this, arguments) = (call.this_of(&RATE_LIMITER), call.passed());
+    this.is_used();
     let (count, token) = (count(this, &arguments)?, token(&arguments, 2)?);
     let wait = Wait::new("RateLimiter::acquire", token);
     semaphore::acquire(&this.turn, &wait)?;
@@ -94,6 +105,7 @@ fn acquire(call: Call) -> PhpResult {
 
 fn try_acquire(call: Call) -> PhpResult {
     let this = call.this_of(&RATE_LIMITER);
+    this.is_used();
     let count = count(this, &call.passed())?;
     // Others that wait come first.
     Ok((this.turn.borrow().available() == 1 && this.take(count).is_ok()).into())

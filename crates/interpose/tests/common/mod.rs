@@ -135,6 +135,11 @@ impl TestHost {
 }
 
 impl Host for TestHost {
+    fn ends_without_lock(&self, call: &'static str) -> ! {
+        eprintln!("{call}: a lost lock");
+        std::process::exit(3);
+    }
+
     fn reactor(&self) -> &Reactor {
         &self.reactor
     }

@@ -178,6 +178,10 @@ impl Machine {
 }
 
 impl Host for Machine {
+    fn ends_without_lock(&self, call: &'static str) -> ! {
+        panic!("{call}: a lost lock");
+    }
+
     fn reactor(&self) -> &Reactor {
         &self.reactor
     }

@@ -7,12 +7,14 @@ use crate::runtime::{
     coroutine::Info,
     moments, pending_cancel,
     pick::CALLS_PER_POLL,
+    request,
     scheduler::{self, Runtime, rt},
 };
 use spindle_core::sched::{WaitReason, WakeReason, Wakeup};
 use spindle_interpose::host::{BlockedOn, Host, OnSignal, Wake, errno, set_errno};
+use spindle_php_sys as sys;
 use spindle_reactor::{Reactor, Waiter};
-use spindle_zend::engine;
+use spindle_zend::{engine, globals};
 use std::ffi::CStr;
 use std::os::{fd::RawFd, unix::ffi::OsStrExt};
 
@@ -79,6 +81,20 @@ fn made_often(rt: &'static Runtime, fd: RawFd, did: bool) {
 }
 
 impl Host for PhpHost {
+    fn ends_without_lock(&self, call: &'static str) -> ! {
+        // At the end of the script its status holds. What PHP would do then is left out: it may want the same lock.
+        let status = if request::is_winding_down() { globals::exit_status().get() } else { 255 };
+        let is_freeing = globals::executor(|eg| u32::from(eg.flags) & sys::EG_FLAGS_IN_RESOURCE_SHUTDOWN != 0);
+        if !is_freeing {
+            let text =
+                format!("spindle: {call}: a coroutine that does not go on holds the lock, so this process ends\n");
+            // SAFETY: the bytes of a text.
+            unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        }
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(status) }
+    }
+
     fn reactor(&self) -> &Reactor {
         rt().reactor()
     }

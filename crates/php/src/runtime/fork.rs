@@ -1,7 +1,11 @@
 //! The child of a fork, in which only the forking coroutine lives on.
 
+use crate::runtime::coroutine::{CoroutineObject, NO_SLOT};
 use crate::runtime::scheduler::Runtime;
+use crate::runtime::scope;
 use crate::stack::memory;
+use spindle_zend::{PhpStatic, exception};
+use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -48,4 +52,28 @@ pub fn in_child(rt: &'static Runtime) {
     mark_generation();
     spindle_interpose::reset_wait_queues();
     rt.after_fork();
+    let running = rt.running();
+    let is_of_call = scope::leave_calls(rt) && (running.acts_for.get().0 != NO_SLOT || running.runs_rust());
+    ORPHAN.set(if is_of_call { rt.context().id.get() } else { 0 });
+}
+
+/// The coroutine that has forked, if a call in the parent waits for it; 0 if there is none.
+static ORPHAN: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
+
+/// The code of an orphan has ended. If it has returned to the call for which it ran, that is an error: nothing goes on.
+#[cold]
+pub fn ends_without_caller(this: &CoroutineObject) {
+    if !exception::is_in_flight() {
+        let text = "The child of a fork cannot return from a function that group(), withTimeout() or the like has called: their caller is in \
+            the parent. End the child with exit()";
+        let _ = exception::throw_error(text);
+        if let Some(error) = exception::in_flight() {
+            exception::set_position(&error, this.spawned_at.file().as_deref(), this.spawned_at.line());
+        }
+    }
+}
+
+/// Returns whether calls that wait for the running coroutine are in the parent of this process.
+pub fn is_orphan(rt: &'static Runtime) -> bool {
+    ORPHAN.get() != 0 && ORPHAN.get() == rt.context().id.get()
 }

@@ -6,7 +6,7 @@ use crate::runtime::coroutine::{Coroutine, CoroutineObject, NO_SLOT};
 use crate::runtime::ctx::Ctx;
 use crate::runtime::keyed_values::KeyedValues;
 use crate::runtime::scheduler::{Reason, Runtime, existing, rt};
-use crate::runtime::{cancellation, classes, context, failure, finally, gate, moments, park, pending_cancel};
+use crate::runtime::{cancellation, classes, context, failure, finally, fork, gate, moments, park, pending_cancel};
 use spindle_core::lifecycle::Leaving;
 use spindle_core::sched::{self, CoroutineId, Outcome, State};
 use spindle_php_sys as sys;
@@ -49,6 +49,9 @@ fn run(rt: &'static Runtime, ctx: &'static Ctx) -> bool {
         } else {
             let result = call(this);
             drop(this.result.replace(result));
+        }
+        if fork::is_orphan(rt) {
+            fork::ends_without_caller(this);
         }
     } else {
         exception = rt.discard_cancellation(co);

@@ -53,6 +53,26 @@ pub struct Boundary {
     pub is_nursery: bool,
 }
 
+/// The process is the child of a fork, and the calls that wait for scopes of the running coroutine are in its parent: failures go
+/// further. Returns whether there are such calls.
+pub fn leave_calls(rt: &'static Runtime) -> bool {
+    let mut next = {
+        let core = rt.core.borrow();
+        Some(core.scope_of(core.running()))
+    };
+    let mut was_in_one = false;
+    while let Some(id) = next {
+        let boundary = &record(rt, id).boundary;
+        if boundary.borrow().as_ref().is_some_and(|boundary| boundary.is_nursery) {
+            drop(boundary.take());
+            rt.core.borrow_mut().stop_collecting(id);
+            was_in_one = true;
+        }
+        next = rt.core.borrow().scope_above(id);
+    }
+    was_in_one
+}
+
 /// Returns `true` if no PHP code can run when an object is freed.
 pub type IsInert = fn(&Object) -> bool;
 

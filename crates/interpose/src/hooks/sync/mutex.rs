@@ -10,8 +10,8 @@
 //! once the other coroutines have been abandoned.
 //!
 //! Locks are tracked on the PHP thread whether suspension is enabled or not: one may be taken before it is enabled and
-//! released after, or the other way round. A published lock that is wanted while suspension is disabled cannot be
-//! waited for: the call is made as it is.
+//! released after, or the other way round. A published lock that is wanted while suspension is disabled, or whose
+//! holder was abandoned, would be waited for for ever: where libc does not give it, the process ends.
 //!
 //! A wait for a lock is neither cancelled nor interrupted; a timed one ends with its time, and a cancellation ends it
 //! as if that had passed. While locks are published, a coroutine does not block on one that another *thread* holds
@@ -86,10 +86,12 @@ struct Locks {
     held: Vec<Held>,
     published: Vec<Published>,
     waiting: WaitQueue<Held>,
+    /// Locks whose holders have been abandoned, and will not release them.
+    lost: Vec<usize>,
 }
 
 static LOCKS: PhpCell<Locks> =
-    PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
+    PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new(), lost: Vec::new() });
 
 /// The number of locks that are held or published.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -187,14 +189,25 @@ pub fn on_end(coroutine: u64) {
     }
 }
 
-/// Forgets what other coroutines hold and want: they have been abandoned. The running one keeps its own.
+/// Forgets what other coroutines want: they have been abandoned. What they hold is lost. The running one keeps its own.
 pub fn reset() {
     let Some(here) = php_thread_host() else { return };
     locks(here, |locks| {
-        locks.published.clear();
+        locks.lost.extend(locks.published.drain(..).map(|published| published.held.object));
         locks.waiting.clear();
         locks.update_count();
     });
+}
+
+/// Returns whether a lock is held for ever. Until the process ends, calls that want it have to be seen.
+pub fn any_is_lost() -> bool {
+    php_thread_host().is_some_and(|here| locks(here, |locks| !locks.lost.is_empty()))
+}
+
+/// Forgets which locks are held for ever.
+pub fn forget_lost() {
+    let Some(here) = php_thread_host() else { return };
+    locks(here, |locks| locks.lost.clear());
 }
 
 fn is_acquired(result: c_int) -> bool {
@@ -211,7 +224,10 @@ fn acquire(
     attempt: impl Fn() -> c_int,
 ) -> c_int {
     let Some(here) = php_thread_host() else { return lock() };
-    let direct = locks(here, |locks| locks.published.is_empty() && locks.waiting.is_empty());
+    let direct = locks(here, |locks| locks.published.is_empty() && locks.waiting.is_empty() && locks.lost.is_empty());
+    if !direct && let Some(result) = acquire_lost(here, held, deadline, call, &lock, &attempt) {
+        return result;
+    }
     if !direct && let Some(host) = current_host() {
         return contended(host, held, deadline, call, &lock, &attempt);
     }
@@ -220,6 +236,36 @@ fn acquire(
         locks(here, |locks| locks.push(held));
     }
     result
+}
+
+/// Takes a lock whose holder was abandoned, or cannot run meanwhile, if it can be had: by recursion, or because it is another one at the
+/// same address by now. Returns `None` if the lock is none of these. A wait for it would last for ever, and the process ends instead.
+#[cold]
+fn acquire_lost(
+    here: &dyn Host,
+    held: Held,
+    deadline: Option<u64>,
+    call: &'static str,
+    lock: &dyn Fn() -> c_int,
+    attempt: &dyn Fn() -> c_int,
+) -> Option<c_int> {
+    let suspends = current_host().is_some();
+    let is_lost =
+        |locks: &mut Locks| locks.lost.contains(&held.object) || !suspends && locks.conflicts(held.object, held.mode);
+    if !locks(here, is_lost) {
+        return None;
+    }
+    let result = if deadline.is_some() { lock() } else { attempt() };
+    if result == libc::EBUSY {
+        here.ends_without_lock(call);
+    }
+    if is_acquired(result) {
+        locks(here, |locks| {
+            locks.lost.retain(|object| *object != held.object);
+            locks.push(held);
+        });
+    }
+    Some(result)
 }
 
 #[cold]
