@@ -89,6 +89,7 @@ fn main() {
         "glue/glue.c",
         "glue/generators.c",
         "glue/instance_autoloaders.c",
+        "glue/instance_extensions.c",
         "glue/instance_objects.c",
         "glue/instances.c",
         "glue/instances.h",
@@ -118,6 +119,7 @@ fn main() {
         .file("glue/glue.c")
         .file("glue/generators.c")
         .file("glue/instance_autoloaders.c")
+        .file("glue/instance_extensions.c")
         .file("glue/instance_objects.c")
         .file("glue/instances.c")
         .file("glue/lazy.c")

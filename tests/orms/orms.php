@@ -37,15 +37,14 @@ foreach ($variables as [, $variable, $value]) {
 
 $passed = $failed = $skipped = 0;
 foreach ($cases as $name => [$file, $kind]) {
-    preg_match('~^// needs: (.+)$~m', file_get_contents($file), $found);
-    $packages = explode(' ', $found[1]);
-    $missing = missing(...$packages);
+    $packages = preg_match('~^// needs: (.+)$~m', file_get_contents($file), $found) ? explode(' ', $found[1]) : [];
+    $missing = $packages === [] ? [] : missing(...$packages);
     if ($missing !== []) {
         $skipped++;
         echo "SKIPPED: $name: $missing[0]\n";
         continue;
     }
-    $source = SOURCES[$packages[0]] ?? '';
+    $source = SOURCES[$packages[0] ?? ''] ?? '';
     foreach (isset(\Sources\packages()[$source]) ? ['', $source] : [''] as $of) {
         $command = ['timeout', '-s', 'KILL', '300', PHP_BINARY, '-d', 'extension=' . EXTENSION, __DIR__ . '/begin.php', LIBRARIES, $kind, $file, $of];
         $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, sys_get_temp_dir());

@@ -1,43 +1,16 @@
 //! A request that is handled: what its coroutines share with the loop of the server.
 
 use crate::application::Place;
+use crate::ending::Limits;
 use crate::errors;
 use crate::slow;
 use crate::state::Inner;
 use spindle_php::coroutine::{self, Scope, WaitQueue};
-use spindle_php::limits;
 use spindle_php::sapi::Sapi;
 use spindle_server::{Exchange, Handler, Reason};
 use spindle_zend::{Object, Owned, Thrown, exception};
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
-
-/// The limits of a request.
-#[derive(Default)]
-pub struct Limits {
-    /// How many seconds of processor time its code may take; 0 for no limit.
-    pub seconds: Cell<i64>,
-    /// How much of that was seen, in nanoseconds.
-    pub computed: Cell<u64>,
-    /// It has changed PHP's setting.
-    pub has_set: Cell<bool>,
-    /// When it was cancelled where it computes; 0: it was not.
-    pub cancelled_at: Cell<u64>,
-}
-
-impl Limits {
-    /// Returns the limits of a request that begins.
-    pub fn usual() -> Limits {
-        Limits { seconds: Cell::new(limits::usual_limit()), ..Limits::default() }
-    }
-
-    /// The handler has ended, in a request that has no settings of its own.
-    pub fn restore_setting(&self) {
-        if self.has_set.get() {
-            limits::restore_setting();
-        }
-    }
-}
 
 /// What belongs to an exchange while its handler runs.
 pub struct Handling {

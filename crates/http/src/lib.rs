@@ -8,6 +8,7 @@
 
 mod application;
 mod driver;
+mod ending;
 mod error_log;
 mod errors;
 mod form;

@@ -1,5 +1,6 @@
 //! The life of an instance: what it has from its beginning to its end.
 
+use crate::ending::Ending;
 use spindle_php::coroutine::{self, Scope};
 use spindle_php::sapi::{self, Client, Instance, Sapi, Seed};
 use spindle_zend::exception;
@@ -89,8 +90,12 @@ impl Life {
         let is_sound = Cell::new(true);
         let step = |step: &dyn Fn()| {
             is_sound.set(sapi::survive(step) && is_sound.get());
-            drop(exception::take());
+            if let Some(thrown) = exception::take().filter(|thrown| !exception::is_exit(thrown)) {
+                is_sound.set(sapi::survive(|| sapi::report_uncaught(&thrown)) && is_sound.get());
+                drop(exception::take());
+            }
         };
+        let limits = Ending::begin();
         step(&sapi::end::call_shutdown_functions);
         step(&sapi::end::close_session);
         step(&sapi::end::end_buffers);
@@ -101,6 +106,7 @@ impl Life {
             step(&Instance::empty);
         }
         step(&sapi::end::forget_client);
+        limits.end();
         if is_left || !is_sound.get() {
             self.instance.set(Instance::new(self.seed)); // nothing else uses this one again
         }

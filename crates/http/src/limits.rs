@@ -1,6 +1,7 @@
 //! The time limits of requests whose code computes, so that the loop of the server does not get to them: `request_timeout`, and
 //! PHP's `max_execution_time`.
 
+use crate::ending::{self, Limits};
 use crate::error_log::{self, Subject};
 use crate::handling::Handling;
 use crate::{errors, request, slow, worker};
@@ -13,12 +14,16 @@ use std::rc::Rc;
 
 const SECOND: u64 = 1_000_000_000;
 
+/// The longest stretch of a request or of such an end, in nanoseconds: `request_timeout` of the last server.
+static LONGEST: PhpStatic<Cell<u64>> = PhpStatic::new(Cell::new(0));
+
 /// How many servers run.
 static SERVERS: PhpStatic<Cell<u32>> = PhpStatic::new(Cell::new(0));
 
 /// No server runs any more. At the end of PHP's request.
 pub fn process_request_ends() {
     SERVERS.set(0);
+    ending::forget_all();
     log::watch_no_more();
 }
 
@@ -34,6 +39,7 @@ pub fn unwatch() {
 /// Watches the limits of all requests from now on, as a server with these settings begins to run, and what is logged of them.
 pub fn watch(settings: &Settings) {
     SERVERS.set(SERVERS.get() + 1);
+    LONGEST.set(settings.request_timeout);
     limits::watch(settings.request_timeout, Checks { check, limit, describe });
     limits::check_within(limits::usual_limit().unsigned_abs().saturating_mul(SECOND));
     limits::check_within(settings.slow_request);
@@ -67,25 +73,40 @@ fn limit(seconds: i64) -> bool {
 fn check(stretch: Stretch) {
     slow::check();
     if let Some(handling) = running() {
-        check_execution_time(&handling, stretch.computed);
+        if check_execution_time(&handling.limits, stretch.computed) {
+            handling.limits.seconds.set(0); // what follows, as functions for its end, has the other limit only
+        }
         check_request_timeout(&handling, stretch.length);
+        return;
+    }
+    if let Some(limits) = ending::limits()
+        && !check_execution_time(&limits, stretch.computed)
+        && LONGEST.get() > 0
+        && stretch.length >= LONGEST.get()
+    {
+        end_for_timeout(LONGEST.get());
     }
 }
 
-/// Ends the code of a request that has computed for longer than PHP's limit.
-fn check_execution_time(handling: &Handling, time: u64) {
-    let limits = &handling.limits;
+/// Ends code that has computed for longer than PHP's limit. Returns whether it does.
+fn check_execution_time(limits: &Limits, time: u64) -> bool {
     let seconds = limits.seconds.get();
     if seconds == 0 {
-        return;
+        return false;
     }
     limits.computed.set(limits.computed.get().saturating_add(time));
-    if limits.computed.get() >= seconds.unsigned_abs().saturating_mul(SECOND) {
-        let plural = if seconds == 1 { "" } else { "s" };
-        if end(&format!("Maximum execution time of {seconds} second{plural} exceeded")) {
-            limits.seconds.set(0); // what follows, as functions for its end, has the other limit only
-        }
+    let plural = if seconds == 1 { "" } else { "s" };
+    let is_over = limits.computed.get() >= seconds.unsigned_abs().saturating_mul(SECOND)
+        && end(&format!("Maximum execution time of {seconds} second{plural} exceeded"));
+    if is_over {
+        limits.computed.set(0);
     }
+    is_over
+}
+
+/// Ends code that has run for this many nanoseconds, which is the limit of a request.
+fn end_for_timeout(limit: u64) {
+    end(&format!("Maximum time of a request of {} seconds exceeded", limit as f64 / SECOND as f64));
 }
 
 /// Cancels a request that computes past its time limit, and kills it if it ignores that.
@@ -95,8 +116,7 @@ fn check_request_timeout(handling: &Handling, length: u64) {
     let cancelled_at = limits.cancelled_at.get();
     if cancelled_at != 0 && cancelled_at >= now.saturating_sub(length) {
         if now - cancelled_at >= settings.cancel_grace {
-            let seconds = settings.request_timeout as f64 / SECOND as f64;
-            end(&format!("Maximum time of a request of {seconds} seconds exceeded"));
+            end_for_timeout(settings.request_timeout);
         }
         return;
     }

@@ -88,9 +88,9 @@ void spindle_object_freed(const zend_object *object)
 	}
 }
 
-bool instance_objects_of_script(uint32_t handle)
+spindle_instance *instance_objects_maker(uint32_t handle)
 {
-	return handle >= objects_before || owners[handle] == instances_script.number;
+	return handle < objects_before ? by_number(owners[handle]) : instances_running;
 }
 
 /* --- the cycle collector ------------------------------------------------------------------------------------------------ */
@@ -207,6 +207,16 @@ static size_t call_destructors(void)
 void spindle_instance_call_destructors(void)
 {
 	for (int round = 0; round < MOST_ROUNDS && call_destructors(); round++);
+}
+
+void instance_objects_leave_behind(void)
+{
+	note_objects();
+	for (uint32_t i = 1; i < objects_before; i++) {
+		if (owners[i] == instances_running->number && IS_OBJ_VALID(EG(objects_store).object_buckets[i])) {
+			owners[i] = instances_script.number;
+		}
+	}
 }
 
 void spindle_instances_forked(void)

@@ -10,6 +10,7 @@
 #include "instances.h"
 
 #include "zend_closures.h"
+#include "zend_extensions.h"
 #include "zend_fibers.h"
 #include "zend_generators.h"
 #include "zend_interfaces.h"
@@ -32,15 +33,21 @@ static uint32_t classes_before, functions_before;
 /* The process that has them. */
 static pid_t process;
 
-/* The closures of the script that all instances may call. Code takes it for granted that a closure has a pointer to its cache, so the
- * pointers are exchanged. */
-static zend_object **closures;
+/* The closures that others than the instance that has made them call. Code takes it for granted that a closure has a pointer to its
+ * cache, so the pointers are exchanged. */
+static struct shared_closure {
+	zend_object *object;
+	spindle_instance *maker; /* whose cache the engine frees with the closure */
+	bool has_heap_cache; /* whether the engine takes it for that of this closure alone */
+} *closures;
 static size_t closure_count;
 
-/* The places of closures among them by their addresses, and what frees a closure. */
+/* The places of closures among them by their addresses. */
 static HashTable places_of_closures;
-static zend_object_free_obj_t other_free_closure;
-static zend_object_handlers *closure_handlers;
+
+/* The handlers of all closures, which the engine has filled in itself, and what they were. */
+static zend_object_handlers *closure_handlers, other_handlers;
+static zif_handler other_bind;
 
 /* The caches of the functions and closures that these, and the code that ran then, define: their sizes in bytes by their offsets. */
 static HashTable definitions;
@@ -107,18 +114,21 @@ static void give_offsets_to_code(zend_op_array *code)
 	}
 }
 
-/* Gives offsets to what code defines that no table of functions leads to. */
-static void give_offsets_to_definitions(const zend_op_array *code)
+/* Gives offsets to what code defines that no table of functions leads to: code that an instance has made. */
+static void give_offsets_to_definitions(const zend_op_array *code, const spindle_instance *maker)
 {
 	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++) {
 		zend_op_array *one = code->dynamic_func_defs[i];
-
+		bool is_new = !ZEND_MAP_PTR_IS_OFFSET(one->run_time_cache);
 		zval size;
 
 		give_offsets_to_one(one);
+		if (is_new && maker != instances_running) {
+			ZEND_MAP_PTR_SET(one->run_time_cache, NULL); /* that of its maker, which looks up what it needs again */
+		}
 		ZVAL_LONG(&size, one->cache_size);
 		zend_hash_index_update(&definitions, (zend_ulong) ZEND_MAP_PTR(one->run_time_cache), &size);
-		give_offsets_to_definitions(one);
+		give_offsets_to_definitions(one, maker);
 	}
 }
 
@@ -252,8 +262,34 @@ static void make_closure_caches(spindle_instance *of)
 {
 	of->closure_caches = realloc(of->closure_caches, (closure_count + 1) * sizeof(void *));
 	for (; of->closure_count < closure_count; of->closure_count++) {
-		of->closure_caches[of->closure_count] = of == &instances_script ? NULL : calloc(1, code_of(closures[of->closure_count])->cache_size);
+		const struct shared_closure *one = &closures[of->closure_count];
+
+		of->closure_caches[of->closure_count] =
+			of == one->maker ? ZEND_MAP_PTR(code_of(one->object)->run_time_cache) : calloc(1, code_of(one->object)->cache_size);
 	}
+}
+
+/* Gives a closure, whose place this is, the cache back that it was made with. */
+static void restore_closure(size_t place)
+{
+	struct shared_closure *one = &closures[place];
+	zend_op_array *code = code_of(one->object);
+
+	instances_running->closure_caches[place] = ZEND_MAP_PTR(code->run_time_cache);
+	ZEND_MAP_PTR_INIT(code->run_time_cache, one->maker->closure_caches[place]);
+	one->maker->closure_caches[place] = NULL;
+	if (!one->has_heap_cache) {
+		code->fn_flags &= ~ZEND_ACC_HEAP_RT_CACHE;
+	}
+}
+
+/* An instance is forgotten that has made a closure: it is as one of the script, which runs. */
+static void take_over_closure(size_t place)
+{
+	restore_closure(place);
+	free(instances_script.closure_caches[place]);
+	instances_script.closure_caches[place] = ZEND_MAP_PTR(code_of(closures[place].object)->run_time_cache);
+	closures[place].maker = &instances_script;
 }
 
 /* Frees a closure. The others forget it before: the caches that they have for it are unused now, as a call would hold it. */
@@ -262,61 +298,136 @@ static void free_closure(zend_object *closure)
 	zval *found = closure_count ? zend_hash_index_find(&places_of_closures, (zend_ulong) (uintptr_t) closure >> 3) : NULL;
 
 	if (found) {
-		zend_op_array *code = code_of(closure);
 		size_t place = (size_t) Z_LVAL_P(found), last = --closure_count;
 
-		instances_running->closure_caches[place] = ZEND_MAP_PTR(code->run_time_cache);
-		ZEND_MAP_PTR_INIT(code->run_time_cache, instances_script.closure_caches[place]); /* the engine's own */
+		restore_closure(place);
 		zend_hash_index_del(&places_of_closures, (zend_ulong) (uintptr_t) closure >> 3);
 		closures[place] = closures[last];
 		if (place != last) {
 			zval moved;
 
 			ZVAL_LONG(&moved, (zend_long) place);
-			zend_hash_index_update(&places_of_closures, (zend_ulong) (uintptr_t) closures[place] >> 3, &moved);
+			zend_hash_index_update(&places_of_closures, (zend_ulong) (uintptr_t) closures[place].object >> 3, &moved);
 		}
 		for (spindle_instance *one = &instances_script; one; one = one == &instances_script ? instances_first : one->next) {
-			if (one != &instances_script) {
-				free(one->closure_caches[place]);
-			}
+			free(one->closure_caches[place]);
 			one->closure_caches[place] = one->closure_caches[last];
 			one->closure_count = last;
 		}
 	}
 	spindle_object_freed(closure);
-	other_free_closure(closure);
+	other_handlers.free_obj(closure);
 }
 
-static void remember_closure(zend_object *one)
+static void remember_closure(zend_object *object, spindle_instance *maker)
 {
-	const zend_op_array *code = code_of(one);
+	zend_op_array *code = code_of(object);
+	struct shared_closure one = {.object = object, .maker = maker, .has_heap_cache = code->fn_flags & ZEND_ACC_HEAP_RT_CACHE};
 	zval place;
 
-	if (code->type != ZEND_USER_FUNCTION) {
-		return;
-	}
-	give_offsets_to_definitions(code);
 	ZVAL_LONG(&place, (zend_long) closure_count);
-	if (ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) || !zend_hash_index_add(&places_of_closures, (zend_ulong) (uintptr_t) one >> 3, &place)) {
+	if (code->type != ZEND_USER_FUNCTION || ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache)
+			|| !zend_hash_index_add(&places_of_closures, (zend_ulong) (uintptr_t) object >> 3, &place)) {
 		return;
 	}
+	give_offsets_to_definitions(code, maker);
+	/* One that is made of it does not have its cache then, which changes. */
+	code->fn_flags |= ZEND_ACC_HEAP_RT_CACHE;
 	closures = realloc(closures, (closure_count + 1) * sizeof(*closures));
 	closures[closure_count++] = one;
-	if (!other_free_closure) {
-		closure_handlers = (zend_object_handlers *) one->handlers; /* of all closures, which the engine has filled in itself */
-		other_free_closure = closure_handlers->free_obj;
-		closure_handlers->free_obj = free_closure;
+}
+
+/* Makes them for all, and lets the closures have those of the running one. */
+static void make_all_closure_caches(void)
+{
+	size_t first = instances_script.closure_count;
+
+	make_closure_caches(&instances_script);
+	for (spindle_instance *one = instances_first; one; one = one->next) {
+		make_closure_caches(one);
+	}
+	for (size_t i = first; i < closure_count; i++) {
+		ZEND_MAP_PTR_INIT(code_of(closures[i].object)->run_time_cache, instances_running->closure_caches[i]);
 	}
 }
 
-/* Remembers the closures that exist. (Others are called by the instance that has made them.) */
+/* A closure is called, or another one made of it. One that another instance has made is remembered then. */
+static zend_always_inline void meet(zend_object *closure)
+{
+	spindle_instance *maker = instance_objects_maker(closure->handle);
+
+	if (UNEXPECTED(maker != instances_running)) {
+		size_t before = closure_count;
+
+		remember_closure(closure, maker);
+		if (closure_count != before) {
+			make_all_closure_caches();
+		}
+	}
+}
+
+static zend_result call_closure(zend_object *closure, zend_class_entry **ce, zend_function **code, zend_object **object, bool check_only)
+{
+	meet(closure);
+	return other_handlers.get_closure(closure, ce, code, object, check_only);
+}
+
+static zend_function *get_method_of_closure(zend_object **closure, zend_string *name, const zval *key)
+{
+	meet(*closure);
+	return other_handlers.get_method(closure, name, key);
+}
+
+static zend_object *clone_closure(zend_object *closure)
+{
+	meet(closure);
+	return other_handlers.clone_obj(closure);
+}
+
+/* Closure::bind() */
+static void bind_closure(INTERNAL_FUNCTION_PARAMETERS)
+{
+	if (ZEND_NUM_ARGS()) {
+		zval *closure = ZEND_CALL_ARG(execute_data, 1);
+
+		ZVAL_DEREF(closure);
+		if (Z_TYPE_P(closure) == IS_OBJECT && Z_OBJCE_P(closure) == zend_ce_closure) {
+			meet(Z_OBJ_P(closure));
+		}
+	}
+	other_bind(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+}
+
+static zend_internal_function *bind_of_closures(void)
+{
+	return zend_hash_str_find_ptr(&zend_ce_closure->function_table, ZEND_STRL("bind"));
+}
+
+/* From now on it is seen what closures are called. */
+static void watch_closures(void)
+{
+	zval closure;
+
+	zend_create_fake_closure(&closure, (zend_function *) bind_of_closures(), zend_ce_closure, zend_ce_closure, NULL);
+	closure_handlers = (zend_object_handlers *) Z_OBJ_HT(closure);
+	zval_ptr_dtor(&closure);
+	other_handlers = *closure_handlers;
+	closure_handlers->free_obj = free_closure;
+	closure_handlers->get_closure = call_closure;
+	closure_handlers->get_method = get_method_of_closure;
+	closure_handlers->clone_obj = clone_closure;
+	other_bind = bind_of_closures()->handler;
+	bind_of_closures()->handler = bind_closure;
+}
+
+/* Remembers the closures that exist. */
 static void remember_closures(void)
 {
 	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
 
-		if (IS_OBJ_VALID(one) && one->ce == zend_ce_closure && instance_objects_of_script(i)) {
-			remember_closure(one);
+		if (IS_OBJ_VALID(one) && one->ce == zend_ce_closure && instance_objects_maker(i) == &instances_script) {
+			remember_closure(one, &instances_script);
 		}
 	}
 }
@@ -379,7 +490,7 @@ static const char *remember_reachable(const zval *value)
 		}
 		zend_object *object = Z_OBJ(one);
 		if (object->ce == zend_ce_closure) {
-			remember_closure(object);
+			remember_closure(object, instance_objects_maker(object->handle));
 		}
 		wrong = suspended_code(object);
 		if (object->ce == zend_ce_weakref) {
@@ -411,11 +522,12 @@ static const char *remember_reachable(const zval *value)
 
 static void forget_closures(void)
 {
-	/* The script runs, so that each has its own cache. */
-	if (other_free_closure) {
-		closure_handlers->free_obj = other_free_closure;
-		other_free_closure = NULL;
+	for (size_t i = 0; i < closure_count; i++) {
+		restore_closure(i);
+		free(instances_script.closure_caches[i]);
 	}
+	*closure_handlers = other_handlers;
+	bind_of_closures()->handler = other_bind;
 	zend_hash_destroy(&places_of_closures);
 	free(closures);
 	closures = NULL;
@@ -427,7 +539,7 @@ static void give_offsets_to_frames(void)
 {
 	for (zend_execute_data *frame = EG(current_execute_data); frame; frame = frame->prev_execute_data) {
 		if (frame->func && ZEND_USER_CODE(frame->func->type)) {
-			give_offsets_to_definitions(&frame->func->op_array);
+			give_offsets_to_definitions(&frame->func->op_array, instances_running);
 		}
 	}
 }
@@ -646,10 +758,7 @@ static void share_code(void)
 {
 	give_offsets_to_frames();
 	give_offsets();
-	make_closure_caches(&instances_script);
-	for (spindle_instance *one = instances_first; one; one = one->next) {
-		make_closure_caches(one);
-	}
+	make_all_closure_caches();
 }
 
 spindle_instance *spindle_instances_prepare(void)
@@ -661,6 +770,8 @@ spindle_instance *spindle_instances_prepare(void)
 		zend_hash_init(&definitions, 8, NULL, NULL, 1);
 		zend_hash_init(&places_of_closures, 8, NULL, NULL, 1);
 		instance_objects_begin();
+		instance_extensions_begin();
+		watch_closures();
 	}
 	process = getpid();
 	instance_autoloaders_begin();
@@ -668,6 +779,7 @@ spindle_instance *spindle_instances_prepare(void)
 	share_code();
 	seed = make(0);
 	begin(seed, &instances_script);
+	instance_extensions_note(&seed->booted);
 	return seed;
 }
 
@@ -690,7 +802,12 @@ spindle_instance *spindle_instance_new(uint16_t number, spindle_instance *seed)
 
 void spindle_instance_begin(spindle_instance *this)
 {
+	spindle_instance *before = instances_running;
+
 	begin(this, this->seed);
+	spindle_instance_enter(this);
+	instance_extensions_start(&this->seed->booted);
+	spindle_instance_enter(before);
 }
 
 /* --- the exchange ------------------------------------------------------------------------------------------------------- */
@@ -739,8 +856,9 @@ void spindle_instance_switch(spindle_instance *to)
 	CG(map_ptr_size) = to->size;
 	instance_objects_enter(to);
 	memcpy(&EG(symbol_table), &to->globals, sizeof(zend_array));
+	instance_extensions_switch(&from->extensions, &to->extensions);
 	for (size_t i = 0; i < closure_count; i++) {
-		zend_op_array *code = code_of(closures[i]);
+		zend_op_array *code = code_of(closures[i].object);
 
 		from->closure_caches[i] = ZEND_MAP_PTR(code->run_time_cache);
 		ZEND_MAP_PTR_INIT(code->run_time_cache, to->closure_caches[i]);
@@ -847,6 +965,27 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 	EACH_HOOK(ce, hook, end_code(kept, hook));
 }
 
+/* Empties the caches of the closures that no other instance has called: this one may have made them, and the engine, which keeps them as
+ * callbacks, may have called others here without asking whose they are. Code that runs looks up again what it finds empty; where what
+ * observers keep is, is left. */
+static void end_other_closures(void)
+{
+	size_t kept = (size_t) zend_op_array_extension_handles * sizeof(void *);
+
+	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
+		zend_object *one = EG(objects_store).object_buckets[i];
+
+		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || zend_hash_index_exists(&places_of_closures, (zend_ulong) (uintptr_t) one >> 3)) {
+			continue;
+		}
+		zend_op_array *code = code_of(one);
+
+		if (code->type == ZEND_USER_FUNCTION && !ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && ZEND_MAP_PTR(code->run_time_cache)) {
+			memset((char *) ZEND_MAP_PTR(code->run_time_cache) + kept, 0, (size_t) code->cache_size - kept);
+		}
+	}
+}
+
 /* Takes all that the running instance has out of its table. Runs no code. */
 static void end_table(void)
 {
@@ -875,8 +1014,9 @@ static void end_table(void)
 		end_cache(kept, (const void *) offset, Z_LVAL_P(size));
 	} ZEND_HASH_FOREACH_END();
 	for (size_t i = 0; i < closure_count; i++) {
-		memset(ZEND_MAP_PTR(code_of(closures[i])->run_time_cache), 0, code_of(closures[i])->cache_size);
+		memset(ZEND_MAP_PTR(code_of(closures[i].object)->run_time_cache), 0, code_of(closures[i].object)->cache_size);
 	}
+	end_other_closures();
 	for (size_t i = 0; i < last; i++) {
 		if (entries[i] && !kept[i]) {
 			entries[i] = NULL;
@@ -897,6 +1037,7 @@ void spindle_instance_free(void)
 		if (has_new_code()) {
 			give_offsets();
 		}
+		instance_extensions_stop();
 		end_table();
 		values = ended;
 		count = ended_count;
@@ -911,6 +1052,8 @@ void spindle_instance_free(void)
 			break;
 		}
 	}
+	instance_extensions_forget(&instances_running->booted);
+	instance_objects_leave_behind();
 }
 
 void spindle_instances_survive(spindle_instance *of)
@@ -925,7 +1068,11 @@ static void forget(spindle_instance *of)
 		spindle_sapi_superglobals_end(of->superglobals_of);
 	}
 	zend_hash_destroy(&of->globals);
+	instance_extensions_forget(&of->booted);
 	for (size_t i = 0; i < of->closure_count; i++) {
+		if (closures[i].maker == of) {
+			take_over_closure(i);
+		}
 		free(of->closure_caches[i]);
 	}
 	free(of->closure_caches);

@@ -1,9 +1,21 @@
-/* What the files of instances share: instances.c (statics and global variables), instance_objects.c (whose an object is) and
- * instance_autoloaders.c. */
+/* What the files of instances share: instances.c (statics and global variables), instance_objects.c (whose an object is),
+ * instance_autoloaders.c and instance_extensions.c (what extensions keep). */
 #ifndef SPINDLE_INSTANCES_H
 #define SPINDLE_INSTANCES_H
 
 #include "glue.h"
+
+/* What extensions have for an instance, while it does not run. Zero: nothing. */
+typedef struct {
+	php_stream_context *default_context; /* of streams: stream_context_get_default() */
+	zval document_context; /* libxml_set_streams_context() */
+	char loader[192]; /* libxml_set_external_entity_loader() */
+} instance_extensions;
+
+/* What an instance begins with of that. */
+typedef struct {
+	zval options, document_context, loader;
+} extensions_seed;
 
 struct spindle_instance {
 	/* While it does not run: the engine's CG(map_ptr_real_base), and how many entries it has room for, and has. */
@@ -18,6 +30,8 @@ struct spindle_instance {
 	size_t closure_count;
 	/* While it does not run: the request that was left last, whose superglobals lie in the global variables; NULL: those of none do. */
 	spindle_sapi *superglobals_of;
+	instance_extensions extensions;
+	extensions_seed booted; /* what its requests begin with, or others if that is what it is for */
 	spindle_instance *seed; /* what it begins with; NULL: it is what others begin with */
 	uint16_t number;
 	spindle_instance *next;
@@ -41,14 +55,32 @@ void instance_objects_leave(spindle_instance *from);
 void instance_objects_enter(const spindle_instance *to);
 /* A new one gets its number. */
 void instance_objects_add(spindle_instance *);
-/* Returns whether an object is one that the script has made. */
-bool instance_objects_of_script(uint32_t handle);
+/* Returns the instance that has made an object. */
+spindle_instance *instance_objects_maker(uint32_t handle);
+/* The running instance has ended: objects that others have of it are the script's, as are the numbers that these leave free. */
+void instance_objects_leave_behind(void);
 /* A bailout was caught. */
 void instance_objects_survive(void);
 /* An instance is forgotten: its numbers of free objects are the script's again. */
 void instance_objects_forget(spindle_instance *);
 /* All are. */
 void instance_objects_end(void);
+
+/* --- instance_extensions.c --- */
+
+/* The first instance of the process is about to be made. */
+void instance_extensions_begin(void);
+/* The running instance is left for another one. */
+void instance_extensions_switch(instance_extensions *from, const instance_extensions *to);
+/* Notes what is there now: instances begin with what the script has, and requests with what the boot of their instance has left. And lets
+ * the running one begin with it. */
+void instance_extensions_note(extensions_seed *);
+void instance_extensions_start(const extensions_seed *);
+/* A request of the running instance ends: what it has changed is as before. May run PHP code. */
+void instance_extensions_restore(spindle_instance *);
+/* Releases what the running one has. May run PHP code. */
+void instance_extensions_stop(void);
+void instance_extensions_forget(extensions_seed *);
 
 /* --- instance_autoloaders.c --- */
 

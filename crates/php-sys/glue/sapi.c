@@ -104,7 +104,7 @@ struct spindle_sapi {
 	FIELDS(DECLARE)
 #undef DECLARE
 #ifdef WITH_SESSION
-	struct {
+	struct session_fields {
 # define DECLARE(name) __typeof__(((php_ps_globals *) 0)->name) name;
 		SESSION_FIELDS(DECLARE)
 # undef DECLARE
@@ -411,6 +411,9 @@ static spindle_sapi *spare;
 static int spare_count;
 #define MOST_SPARE 64
 
+/* How many there were that no instance has. */
+static uint64_t count_of_requests;
+
 spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 {
 	spindle_sapi *this = spare, *present = running ? running : &own;
@@ -437,6 +440,8 @@ spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 		spindle_surroundings_save(&own.surroundings);
 	}
 	spindle_surroundings_begin(&this->surroundings, &own.surroundings);
+	/* An instance keeps its connections, as it keeps what has them; others are their request's. */
+	this->surroundings.connections = instance ? instance->number : (uint64_t) UINT16_MAX + ++count_of_requests;
 	this->process = process;
 	this->instance = instance;
 	this->base = base;
@@ -688,6 +693,9 @@ void spindle_sapi_boot_ended(void)
 	zval *process = &own.superglobals[SERVER], *server = superglobal(SERVER), *value;
 	zend_string *name;
 
+	if (running->instance) {
+		instance_extensions_note(&running->instance->booted);
+	}
 	spindle_surroundings_save(&running->surroundings);
 	spindle_surroundings_begin(&running->left.surroundings, &running->surroundings);
 	for (int i = ERRORS; i < SETTINGS; i++) {
@@ -731,6 +739,28 @@ static void begin_after_boot(spindle_sapi *boot)
 	spindle_surroundings_switch(&unused, &running->surroundings, settings[ZONE]->value);
 	spindle_surroundings_end(&unused);
 }
+
+#ifdef WITH_SESSION
+/* Lets the running request begin with the session handlers that the boot of its instance has set. */
+static void begin_with_handlers(const struct session_fields *boot)
+{
+	const zval *handlers = (const zval *) &boot->mod_user_names;
+	zval *own_handlers = (zval *) &session->mod_user_names;
+	bool has_some = false;
+
+	for (size_t i = 0; i < sizeof(boot->mod_user_names) / sizeof(zval); i++) {
+		if (!Z_ISUNDEF(handlers[i])) {
+			ZVAL_COPY(&own_handlers[i], &handlers[i]);
+			has_some = true;
+		}
+	}
+	if (has_some) {
+		session->mod = boot->mod;
+		session->default_mod = boot->default_mod;
+		session->mod_user_class_name = boot->mod_user_class_name ? zend_string_copy(boot->mod_user_class_name) : NULL;
+	}
+}
+#endif
 
 void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long buffer)
 {
@@ -818,6 +848,9 @@ void spindle_sapi_begin(const spindle_sapi_head *head, zval *server, zend_long b
 		session->mod = own.session.mod; /* not the one that another request has set, which has changed the setting */
 		session->default_mod = own.session.default_mod;
 	}
+	if (session && running->base) {
+		begin_with_handlers(&running->base->session);
+	}
 #endif
 	PG(during_request_startup) = false;
 	leave_function(&frame);
@@ -841,6 +874,9 @@ void spindle_sapi_close_session(void)
 	enter_function(&frame);
 	if (session_module && session_module->request_shutdown_func) {
 		session_module->request_shutdown_func(session_module->type, session_module->module_number);
+	}
+	if (running->base && running->instance) {
+		instance_extensions_restore(running->instance);
 	}
 	leave_function(&frame);
 }
@@ -956,6 +992,7 @@ void spindle_sapi_release(void)
 		zval_ptr_dtor(&before);
 	}
 	drop(&running->added);
+	spindle_surroundings_release();
 	drop(&SG(callback_func));
 	drop(&EG(user_exception_handler));
 	if (EG(user_exception_handlers).elements) {

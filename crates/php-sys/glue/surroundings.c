@@ -1,11 +1,14 @@
-/* What code of a request changes of its process, and others would see: time zone, locale, working directory, the encoding of mbstring, and
- * whether errors are displayed. Each request begins with what the boot of its instance has left, or the process has. They are exchanged in a
+/* What code of a request changes of its process, and others would see: time zone, locale, working directory, the encoding of mbstring,
+ * whether errors are displayed, the errors of the last calls, and the connections of pg_connect(). Each request begins with what the boot of its instance has left, or the process has. They are exchanged in a
  * switch between requests, and only where the two differ that costs more than a few moves. */
 #include "glue.h"
 #include "surroundings.h"
 
 #include "ext/date/php_date.h"
+#include "ext/json/php_json.h"
+#include "ext/pcre/php_pcre.h"
 #include "ext/standard/basic_functions.h"
+#include "ext/standard/php_filestat.h"
 #include "php_globals.h"
 
 #include <fcntl.h>
@@ -23,6 +26,17 @@ static struct {
 } *mbstring;
 
 static zend_date_globals *date;
+
+/* The globals of ext/pgsql, whose header is not installed. */
+static struct {
+	zend_long links, persistent_links, most_links, most_persistent_links;
+	bool allows_persistent;
+	int ignores_notices;
+	zend_long resets_persistent;
+	int logs_notices;
+	zend_object *default_link;
+	HashTable tables[3];
+} *pgsql;
 
 /* The locale that code has not changed. */
 static char *first_locale;
@@ -44,6 +58,8 @@ static void find_globals(void)
 	zval name, encoding;
 
 	date = module && module->globals_size == sizeof(*date) ? module->globals_ptr : NULL;
+	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pgsql"));
+	pgsql = module && module->globals_size == sizeof(*pgsql) ? module->globals_ptr : NULL;
 	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("mbstring"));
 	mbstring = module && module->globals_size >= sizeof(*mbstring) ? module->globals_ptr : NULL;
 	if (mbstring && !zend_hash_str_exists(CG(function_table), ZEND_STRL("mb_internal_encoding"))) {
@@ -94,6 +110,7 @@ static void enter_directory(const struct spindle_directory *this)
 {
 	char nowhere[] = "/tmp/spindle-nowhere-XXXXXX";
 
+	php_clear_stat_cache(false, NULL, 0); /* what is known of relative names */
 	if (fchdir(this->descriptor) != 0 && mkdtemp(nowhere)) {
 		zend_result ignored = chdir(nowhere) == 0 ? SUCCESS : chdir("/");
 
@@ -126,21 +143,45 @@ static ZEND_FUNCTION(chdir_of_request)
 	running->directory = now;
 }
 
-bool spindle_is_in_front(zif_handler handler)
+/* pg_connect() as it is. It returns the connection that it has for the same arguments, also for its flags of which it knows nothing. */
+static zend_internal_function connect_pgsql;
+#define UNKNOWN_FLAGS 16
+
+static ZEND_FUNCTION(pg_connect_of_request)
 {
-	return handler == ZEND_FN(chdir_of_request);
+	zend_string *parameters;
+	zend_long flags = 0;
+	zval arguments[2];
+
+	if (!running->connections) {
+		connect_pgsql.handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	ZEND_PARSE_PARAMETERS_START(1, 2)
+		Z_PARAM_STR(parameters)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(flags)
+	ZEND_PARSE_PARAMETERS_END();
+	ZVAL_STR(&arguments[0], parameters);
+	ZVAL_LONG(&arguments[1], flags | (zend_long) (running->connections << UNKNOWN_FLAGS));
+	zend_call_known_function((zend_function *) &connect_pgsql, NULL, NULL, return_value, 2, arguments, NULL);
 }
 
-static zend_internal_function *chdir_function(void)
+bool spindle_is_in_front(zif_handler handler)
 {
-	zend_function *function = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("chdir"));
+	return handler == ZEND_FN(chdir_of_request) || handler == ZEND_FN(pg_connect_of_request);
+}
+
+static zend_internal_function *function_of(const char *name)
+{
+	zend_function *function = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
 
 	return function && function->type == ZEND_INTERNAL_FUNCTION ? &function->internal_function : NULL;
 }
 
 void spindle_surroundings_prepare(spindle_surroundings *process)
 {
-	zend_internal_function *function = chdir_function();
+	zend_internal_function *function = function_of("chdir"), *connect = function_of("pg_connect");
 
 	if (running) {
 		return;
@@ -153,17 +194,24 @@ void spindle_surroundings_prepare(spindle_surroundings *process)
 		other_chdir = function->handler;
 		function->handler = ZEND_FN(chdir_of_request);
 	}
+	if (connect) {
+		connect_pgsql = *connect;
+		connect->handler = ZEND_FN(pg_connect_of_request);
+	}
 }
 
 void spindle_surroundings_forget(spindle_surroundings *process)
 {
-	zend_internal_function *function = chdir_function();
+	zend_internal_function *function = function_of("chdir"), *connect = function_of("pg_connect");
 
 	if (!running) {
 		return;
 	}
 	if (function && function->handler == ZEND_FN(chdir_of_request)) {
 		function->handler = other_chdir;
+	}
+	if (connect && connect->handler == ZEND_FN(pg_connect_of_request)) {
+		connect->handler = connect_pgsql.handler;
 	}
 	free(first_locale);
 	free(process->locale);
@@ -179,6 +227,10 @@ void spindle_surroundings_save(spindle_surroundings *to)
 	to->display_errors = PG(display_errors);
 	to->timezone = date ? date->timezone : NULL;
 	to->encoding = mbstring ? mbstring->current_internal_encoding : NULL;
+	to->json_error = JSON_G(error_code);
+	to->pcre_error = PCRE_G(error_code);
+	to->date_errors = date ? date->last_errors : NULL;
+	to->pgsql_link = pgsql ? pgsql->default_link : NULL;
 	if (UNEXPECTED(BG(locale_changed))) {
 		const char *locale = setlocale(LC_ALL, NULL);
 
@@ -197,8 +249,23 @@ void spindle_surroundings_begin(spindle_surroundings *this, const spindle_surrou
 	this->timezone = base->timezone ? estrdup(base->timezone) : NULL;
 	this->locale = base->locale ? strdup(base->locale) : NULL;
 	this->ctype = base->ctype ? zend_string_copy(base->ctype) : NULL;
+	this->json_error = this->pcre_error = 0;
+	this->date_errors = NULL;
 	if (this->directory) {
 		this->directory->holders++;
+	}
+	if (this->pgsql_link) {
+		GC_ADDREF(this->pgsql_link);
+	}
+}
+
+void spindle_surroundings_release(void)
+{
+	if (pgsql && pgsql->default_link) {
+		zend_object *link = pgsql->default_link;
+
+		pgsql->default_link = NULL;
+		OBJ_RELEASE(link);
 	}
 }
 
@@ -213,10 +280,16 @@ void spindle_surroundings_switch(spindle_surroundings *from, spindle_surrounding
 	PG(display_errors) = to->display_errors;
 	if (EXPECTED(date)) {
 		date->timezone = to->timezone;
+		date->last_errors = to->date_errors;
 		date->default_timezone = zone ? (char *) ZSTR_VAL(zone) : NULL;
 	}
+	JSON_G(error_code) = to->json_error;
+	PCRE_G(error_code) = to->pcre_error;
 	if (mbstring) {
 		mbstring->current_internal_encoding = to->encoding;
+	}
+	if (pgsql) {
+		pgsql->default_link = to->pgsql_link;
 	}
 	if (UNEXPECTED(!running)) {
 		return; /* PHP's request has ended */
@@ -233,6 +306,21 @@ void spindle_surroundings_switch(spindle_surroundings *from, spindle_surrounding
 	running = to;
 }
 
+static void free_messages(timelib_error_message *messages, int count)
+{
+	for (int i = 0; i < count; i++) {
+		efree(messages[i].message);
+	}
+	efree(messages);
+}
+
+static void free_date_errors(timelib_error_container *errors)
+{
+	free_messages(errors->warning_messages, errors->warning_count);
+	free_messages(errors->error_messages, errors->error_count);
+	efree(errors);
+}
+
 void spindle_surroundings_end(spindle_surroundings *this)
 {
 	if (this->timezone) {
@@ -243,4 +331,10 @@ void spindle_surroundings_end(spindle_surroundings *this)
 		zend_string_release(this->ctype);
 	}
 	leave_directory(this->directory);
+	if (this->date_errors) {
+		free_date_errors(this->date_errors);
+	}
+	if (this->pgsql_link) {
+		OBJ_RELEASE(this->pgsql_link);
+	}
 }

@@ -14,6 +14,10 @@ typedef struct {
 	struct spindle_directory *directory; /* NULL: that of the process */
 	bool is_locale_changed;
 	uint8_t display_errors;
+	int json_error, pcre_error; /* json_last_error(), preg_last_error() */
+	void *date_errors; /* date_get_last_errors() */
+	zend_object *pgsql_link; /* that which pg_query() uses if code does not say which */
+	uint64_t connections; /* which of those of pg_connect(): 0 for the process's */
 } spindle_surroundings;
 
 /* Finds where they are kept. `process`: those of the process, which has them now. */
@@ -22,6 +26,8 @@ void spindle_surroundings_prepare(spindle_surroundings *process);
 void spindle_surroundings_save(spindle_surroundings *to);
 /* Begins with a copy of noted ones. */
 void spindle_surroundings_begin(spindle_surroundings *this, const spindle_surroundings *base);
+/* Releases what the running request has of connections. Their servers may be waited for. */
+void spindle_surroundings_release(void);
 /* `zone`: the setting date.timezone of that which runs next. */
 void spindle_surroundings_switch(spindle_surroundings *from, spindle_surroundings *to, const zend_string *zone);
 /* Releases those of a request that has ended, and does not run. */
