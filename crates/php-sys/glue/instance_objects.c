@@ -236,6 +236,9 @@ void spindle_instances_forked(void)
 
 void instance_objects_forget(spindle_instance *one)
 {
+	if (one->number && one->number < numbers) {
+		numbered[one->number] = &instances_script; /* whose objects its are now */
+	}
 	while (one->free_object != -1) {
 		int object = one->free_object;
 

@@ -45,6 +45,9 @@ static size_t closure_count;
 /* The places of closures among them by their addresses. */
 static HashTable places_of_closures;
 
+/* Static variables of functions, by the addresses of closures that stand for them, whose instances have ended. */
+static HashTable left_variables;
+
 /* The handlers of all closures, which the engine has filled in itself, and what they were. */
 static zend_object_handlers *closure_handlers, other_handlers;
 static zif_handler other_bind;
@@ -315,6 +318,9 @@ static void free_closure(zend_object *closure)
 			one->closure_count = last;
 		}
 	}
+	if (UNEXPECTED(left_variables.nNumOfElements)) {
+		zend_hash_index_del(&left_variables, (zend_ulong) (uintptr_t) closure >> 3);
+	}
 	spindle_object_freed(closure);
 	other_handlers.free_obj(closure);
 }
@@ -529,6 +535,8 @@ static void forget_closures(void)
 	*closure_handlers = other_handlers;
 	bind_of_closures()->handler = other_bind;
 	zend_hash_destroy(&places_of_closures);
+	left_variables.pDestructor = NULL; /* those of closures that are still there end with PHP's memory */
+	zend_hash_destroy(&left_variables);
 	free(closures);
 	closures = NULL;
 	closure_count = 0;
@@ -589,6 +597,48 @@ static void copy_code(const zend_function *code, const spindle_instance *to, con
 	}
 }
 
+/* Returns memory for the static properties of a class: that which the instance has had for them, if it has begun before. */
+static zval *memory_of_statics(const spindle_instance *of, const zend_class_entry *ce)
+{
+	zval *memory = zend_hash_index_find_ptr(&of->statics, (zend_ulong) ZEND_MAP_PTR(ce->static_members_table));
+
+	return memory ? memory : emalloc(ce->default_static_members_count * sizeof(zval));
+}
+
+/* Gives an instance that begins again the static properties with which a class is declared, in the memory that it has had for them. */
+static void renew_statics(const zend_class_entry *ce, const spindle_instance *of)
+{
+	void **target;
+	zval *memory;
+
+	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
+		return;
+	}
+	target = entry(of, ZEND_MAP_PTR(ce->static_members_table));
+	memory = zend_hash_index_find_ptr(&of->statics, (zend_ulong) ZEND_MAP_PTR(ce->static_members_table));
+	if (!memory || !target || *target) {
+		return;
+	}
+	if (ce->parent) {
+		renew_statics(ce->parent, of);
+	}
+	for (int i = 0; i < ce->default_static_members_count; i++) {
+		const zval *value = &ce->default_static_members_table[i];
+
+		if (Z_TYPE_P(value) == IS_INDIRECT) {
+			void **parent = ZEND_MAP_PTR_IS_OFFSET(ce->parent->static_members_table)
+				? entry(of, ZEND_MAP_PTR(ce->parent->static_members_table)) : NULL;
+			zval *of_parent = parent && *parent ? (zval *) *parent + i : CE_STATIC_MEMBERS(ce->parent) + i;
+
+			ZVAL_DEINDIRECT(of_parent);
+			ZVAL_INDIRECT(&memory[i], of_parent);
+		} else {
+			ZVAL_COPY_OR_DUP(&memory[i], (zval *) value);
+		}
+	}
+	*target = memory;
+}
+
 static void copy_statics(const zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
 {
 	void **source, **target;
@@ -604,7 +654,7 @@ static void copy_statics(const zend_class_entry *ce, const spindle_instance *to,
 		return;
 	}
 	values = *source;
-	copies = emalloc(ce->default_static_members_count * sizeof(zval));
+	copies = memory_of_statics(to, ce);
 	if (ce->parent && ce->parent->default_static_members_count) {
 		copy_statics(ce->parent, to, from);
 		inherited = ce->parent->default_static_members_count;
@@ -675,6 +725,9 @@ static void begin(spindle_instance *this, spindle_instance *from)
 	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
 		copy_class(ce, this, from);
 	} ZEND_HASH_FOREACH_END();
+	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+		renew_statics(ce, this);
+	} ZEND_HASH_FOREACH_END();
 	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
 		copy_code(code, this, from);
 	} ZEND_HASH_FOREACH_END();
@@ -694,6 +747,7 @@ static spindle_instance *make(uint16_t number)
 	this->number = number;
 	zend_hash_init(&this->globals, 8, NULL, ZVAL_PTR_DTOR, 0);
 	zend_hash_real_init_mixed(&this->globals);
+	zend_hash_init(&this->statics, 8, NULL, NULL, 0);
 	make_closure_caches(this);
 	this->next = instances_first;
 	instances_first = this;
@@ -769,6 +823,7 @@ spindle_instance *spindle_instances_prepare(void)
 		classes_before = functions_before = 0;
 		zend_hash_init(&definitions, 8, NULL, NULL, 1);
 		zend_hash_init(&places_of_closures, 8, NULL, NULL, 1);
+		zend_hash_init(&left_variables, 8, NULL, ZVAL_PTR_DTOR, 0);
 		instance_objects_begin();
 		instance_extensions_begin();
 		watch_closures();
@@ -805,9 +860,9 @@ void spindle_instance_begin(spindle_instance *this)
 	spindle_instance *before = instances_running;
 
 	begin(this, this->seed);
-	spindle_instance_enter(this);
+	spindle_instance_switch(this);
 	instance_extensions_start(&this->seed->booted);
-	spindle_instance_enter(before);
+	spindle_instance_switch(before);
 }
 
 /* --- the exchange ------------------------------------------------------------------------------------------------------- */
@@ -947,9 +1002,10 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 				} ZEND_REF_FOREACH_TYPE_SOURCES_END();
 			}
 			release_later(&values[i]);
+			ZVAL_NULL(&values[i]);
 		}
 		*place = NULL;
-		efree(values);
+		zend_hash_index_update_ptr(&instances_running->statics, (zend_ulong) ZEND_MAP_PTR(ce->static_members_table), values);
 	}
 	/* The constants that were evaluated stay; the defaults of static properties are to be evaluated for those that follow. */
 	if (ZEND_MAP_PTR(ce->mutable_data) && ZEND_MAP_PTR_IS_OFFSET(ce->mutable_data)
@@ -965,22 +1021,35 @@ static void end_class(uint8_t *kept, zend_class_entry *ce)
 	EACH_HOOK(ce, hook, end_code(kept, hook));
 }
 
-/* Empties the caches of the closures that no other instance has called: this one may have made them, and the engine, which keeps them as
- * callbacks, may have called others here without asking whose they are. Code that runs looks up again what it finds empty; where what
- * observers keep is, is left. */
+/* Gives a closure that stands for a function, and has no reference to its static variables, some that are as at first. */
+static void leave_variables(const zend_object *closure, zend_op_array *code)
+{
+	zval variables;
+
+	ZVAL_ARR(&variables, zend_array_dup(code->static_variables));
+	ZEND_MAP_PTR_INIT(code->static_variables_ptr, Z_ARR(variables));
+	zend_hash_index_update(&left_variables, (zend_ulong) (uintptr_t) closure >> 3, &variables);
+}
+
+/* Ends what closures have that are left. The caches of those that no other instance has called are emptied: this one may have made them, and
+ * the engine, which keeps them as callbacks, may have called others here without asking whose they are. Code that runs looks up again what
+ * it finds empty; where what observers keep is, is left. */
 static void end_other_closures(void)
 {
 	size_t kept = (size_t) zend_op_array_extension_handles * sizeof(void *);
 
 	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
+		zend_op_array *code;
 
-		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || zend_hash_index_exists(&places_of_closures, (zend_ulong) (uintptr_t) one >> 3)) {
+		if (!IS_OBJ_VALID(one) || one->ce != zend_ce_closure || (code = code_of(one))->type != ZEND_USER_FUNCTION) {
 			continue;
 		}
-		zend_op_array *code = code_of(one);
-
-		if (code->type == ZEND_USER_FUNCTION && !ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && ZEND_MAP_PTR(code->run_time_cache)) {
+		if ((code->fn_flags & ZEND_ACC_FAKE_CLOSURE) && code->static_variables && instance_objects_maker(i) == instances_running) {
+			leave_variables(one, code);
+		}
+		if (!ZEND_MAP_PTR_IS_OFFSET(code->run_time_cache) && ZEND_MAP_PTR(code->run_time_cache)
+				&& !zend_hash_index_exists(&places_of_closures, (zend_ulong) (uintptr_t) one >> 3)) {
 			memset((char *) ZEND_MAP_PTR(code->run_time_cache) + kept, 0, (size_t) code->cache_size - kept);
 		}
 	}
@@ -1062,6 +1131,24 @@ void spindle_instances_survive(spindle_instance *of)
 	spindle_instance_enter(of);
 }
 
+/* Those that were forgotten, whose memory of static properties others may have used. */
+static spindle_instance *forgotten;
+
+static void free_forgotten(void)
+{
+	while (forgotten) {
+		spindle_instance *one = forgotten;
+		void *memory;
+
+		forgotten = one->next;
+		ZEND_HASH_FOREACH_PTR(&one->statics, memory) {
+			efree(memory);
+		} ZEND_HASH_FOREACH_END();
+		zend_hash_destroy(&one->statics);
+		free(one);
+	}
+}
+
 static void forget(spindle_instance *of)
 {
 	if (of->superglobals_of) {
@@ -1077,7 +1164,8 @@ static void forget(spindle_instance *of)
 	}
 	free(of->closure_caches);
 	free(of->table);
-	free(of);
+	of->next = forgotten;
+	forgotten = of;
 }
 
 void spindle_instances_call_destructors(void)
@@ -1111,6 +1199,7 @@ void spindle_instances_end(void)
 	instance_autoloaders_end();
 	instance_objects_end();
 	forget_closures();
+	free_forgotten();
 	free(instances_script.closure_caches);
 	zend_hash_destroy(&definitions);
 	free(unsettled);

@@ -24,6 +24,9 @@ struct spindle_instance {
 	/* EG(objects_store).free_list_head, and EG(symbol_table). */
 	int free_object;
 	zend_array globals;
+	/* The memory of static properties, by the offsets of their classes, while they are not there: it is used again. Code that another
+	 * instance has run, as a generator, may have the addresses still. */
+	HashTable statics;
 	zval autoloaders[2]; /* those of before and after the process's; undefined: there are none */
 	bool has_all_autoloaders; /* the process's are not called, but for those in the first list */
 	void **closure_caches; /* as many as there were closures when it was made */

@@ -1,5 +1,5 @@
 --TEST--
-APP-3 a closure that another instance than its own calls, or one that has ended, has the statics of the caller
+APP-3 a closure that the engine keeps as a callback has the statics of the instance that calls it, also when its own has ended
 --EXTENSIONS--
 pcntl
 posix
@@ -9,7 +9,6 @@ require getenv('SPINDLE_ROOT') . '/tests/phpt/server/server.inc';
 require getenv('SPINDLE_ROOT') . '/tests/phpt/server/instances.inc';
 
 S\in_each_mode(<<<'PHP'
-use Async\Channel;
 use function Async\{await, spawnInstance};
 
 trait Makes { public static function made(): Closure { return static function () { self::$seen[] = 1; return ++self::$count; }; } }
@@ -25,119 +24,108 @@ function intact(callable $what): bool
     return $before === md5(implode($strings));
 }
 
-// The engine keeps what an instance that has ended has set.
+// An iterator keeps what the script has given to it before, and does not ask whose it is.
+final class Counted { public static int $count = 0; public static function filter(): Closure { return static fn() => (bool) ++self::$count; } }
+$filter = new CallbackFilterIterator(new ArrayIterator([1]), Counted::filter());
+iterator_count($filter);
+echo await(spawnInstance(function () { iterator_count($GLOBALS['filter']); return Counted::$count; })), ' ', Counted::$count, ' ';
+
+$kept = new ArrayObject;
+// The engine, and objects of it, keep what an instance that has ended has set.
 $set = [
     'a signal' => [fn($f) => pcntl_signal(SIGUSR2, fn() => $f()), function () { posix_kill(getmypid(), SIGUSR2); pcntl_signal_dispatch(); }],
+    'a filter' => [fn($f) => $kept['filter'] = new CallbackFilterIterator(new ArrayIterator([1]), $f), fn() => iterator_count($kept['filter'])],
     'ticks' => [fn($f) => register_tick_function($f), function () { declare(ticks=1) { $a = 1; } }],
 ];
 foreach ($set as $what => [$sets, $calls]) {
     foreach (['Config::made', 'bound', 'method'] as $make) {
         $counts = [];
         for ($i = 0; $i < 5; $i++) {
+            if ($i === 1) { // has what the first one has had, so that the others have not
+                $held = new Async\Channel(1);
+                $holds = spawnInstance(fn() => $held->recv());
+            }
             $counts[] = await(spawnInstance(function () use ($i, $sets, $calls, $make) {
                 $i === 0 && $sets($make());
                 $before = Config::$count;
                 return intact($calls) && count(Config::$seen) === Config::$count && Config::$count > $before;
             }));
         }
+        $held->send(1);
+        await($holds);
         echo "$what, $make: ", json_encode(array_unique($counts)), ' ', Config::$count, "\n";
     }
     pcntl_signal(SIGUSR2, SIG_DFL);
 }
 
-// Two live ones call each other's, and those of the script.
-$late = null;
-$closures = new ArrayObject;
-$turns = [new Channel(1), new Channel(1)];
-$work = static function (int $i) use ($closures, $turns): array {
-    foreach (['Config::made', 'bound', 'method'] as $make) $closures["$make $i"] = $make();
-    $counts = [];
-    for ($round = 0; $round < 20; $round++) {
-        $turns[1 - $i]->send(1);
-        $turns[$i]->recv();
-        foreach ($closures as $closure) {
-            $before = Config::$count;
-            $copy = $round % 2 ? clone $closure : $closure;
-            $counts[] = $closure() - $before;
-            $counts[] = $copy->__invoke() - $before;
-            $counts[] = (fn() => $closure())() - $before;
-            if (!(new ReflectionFunction($closure))->getClosureThis()) {
-                $counts[] = Closure::bind($closure, null, Config::class)() - $before;
-                $counts[] = $closure->bindTo(null)() - $before;
-                $counts[] = array_map($closure, [1])[0] - $before;
-                Config::$count -= 3;
-            }
-            Config::$count -= 3;
-            Config::$seen = array_fill(0, Config::$count, 1);
-        }
-        gc_collect_cycles();
-    }
-    sort($counts);
-    return array_values(array_unique($counts));
-};
-$begins = spawnInstance(fn() => 0);
-$both = [spawnInstance(fn() => $work(0)), spawnInstance(fn() => $work(1))];
-await($begins);
-$closures['the script'] = bound();
-foreach ($both as $one) echo json_encode(await($one)), "\n";
-echo 'the script: ', Config::$count, ' ', $closures['the script'](), ' ', $closures['bound 0'](), ' ', count($closures), "\n";
-
-// What was made of a closure of the script outlives it.
-$script = bound();
-$of = await(spawnInstance(function () use ($script) { $copies = [clone $script, $script->bindTo(null), Closure::bind($script, null, Config::class)]; return $copies; }));
-unset($script);
-foreach ($of as $copy) intact($copy) || print 'wrong';
-echo Config::$count, "\n";
-
-// A closure in which code waits while it is called elsewhere.
-$waits = null;
-$one = spawnInstance(function () use ($closures, $turns) {
-    $closures['waits'] = Closure::bind(function ($turn) { self::$count = 10; $turn->recv(); return ++self::$count; }, null, Config::class);
-    return $closures['waits']($turns[0]);
-});
-$two = spawnInstance(function () use ($closures, $turns) {
-    while (!isset($closures['waits'])) usleep(100);
-    $turns[1]->send(1);
-    return [Config::$count, $closures['waits']($turns[1]), Config::$count];
-});
-$two = json_encode(await($two));
-$turns[0]->send(1);
-echo $two, ' ', await($one), "\n";
+// What an instance has made, and another one that has ended since has run, may have looked up there what is not there any more.
+function generator(): Generator { while (true) { yield; Config::$seen[] = str_repeat('x', 20); Config::$count++; } }
+function variables(): string { static $n = 0, $list = []; $list[] = str_repeat('x', 100); return ++$n . count($list); }
+$runs = [
+    'a generator' => [generator(...), fn($g) => $g->next(), function () { $g = generator(); $g->next(); $g->next(); }],
+    'a filter of a function' => [fn() => new CallbackFilterIterator(new ArrayIterator([1, 2]), Config::made(...)), fn($it) => iterator_count($it), Config::made(...)],
+    'a filter of a closure' => [fn() => new CallbackFilterIterator(new ArrayIterator([1, 2]), Config::made()), fn($it) => iterator_count($it), fn() => Config::made()()],
+];
+foreach ($runs as $what => [$makes, $other, $own]) {
+    $box = new ArrayObject;
+    $turn = new Async\Channel(1);
+    $one = spawnInstance(function () use ($makes, $own, $box, $turn) {
+        $box['made'] = $makes();
+        $turn->recv();
+        for ($junk = [], $i = 0; $i < 300; $i++) $junk[] = [[str_repeat('z', 16), $i], str_repeat('abcdefgh', 2 + $i % 20)];
+        $before = md5(serialize($junk));
+        for ($i = 0; $i < 20; $i++) $own();
+        return $before === md5(serialize($junk)) && intact($own);
+    });
+    await(spawnInstance(function () use ($other, $box) { while (!isset($box['made'])) usleep(100); $other($box['made']); unset($box['made']); return 0; }));
+    $turn->send(1);
+    echo "$what: ", json_encode(await($one)), "\n";
+}
+// Nor do callables have the static variables of functions then.
+$variables = await(spawnInstance(function () { variables(); return variables(...); }));
+$junk = array_map(fn($i) => ["a$i" => [$i], 'b' => $i], range(1, 200));
+echo $variables(), ' ', $variables(), "\n";
 PHP);
 ?>
 --EXPECT--
-without opcache: [0] a signal, Config::made: [true] 0
+without opcache: [0] 2 1 a signal, Config::made: [true] 0
 a signal, bound: [true] 0
 a signal, method: [true] 0
+a filter, Config::made: [true] 0
+a filter, bound: [true] 0
+a filter, method: [true] 0
 ticks, Config::made: [true] 0
 ticks, bound: [true] 0
 ticks, method: [true] 0
-[1,2,3,4,5,6]
-[1,2,3,4,5,6]
-the script: 0 1 2 7
-5
-[0,11,11] 11
+a generator: true
+a filter of a function: true
+a filter of a closure: true
+11 22
 
-with opcache: [0] a signal, Config::made: [true] 0
+with opcache: [0] 2 1 a signal, Config::made: [true] 0
 a signal, bound: [true] 0
 a signal, method: [true] 0
+a filter, Config::made: [true] 0
+a filter, bound: [true] 0
+a filter, method: [true] 0
 ticks, Config::made: [true] 0
 ticks, bound: [true] 0
 ticks, method: [true] 0
-[1,2,3,4,5,6]
-[1,2,3,4,5,6]
-the script: 0 1 2 7
-5
-[0,11,11] 11
+a generator: true
+a filter of a function: true
+a filter of a closure: true
+11 22
 
-with its JIT: [0] a signal, Config::made: [true] 0
+with its JIT: [0] 2 1 a signal, Config::made: [true] 0
 a signal, bound: [true] 0
 a signal, method: [true] 0
+a filter, Config::made: [true] 0
+a filter, bound: [true] 0
+a filter, method: [true] 0
 ticks, Config::made: [true] 0
 ticks, bound: [true] 0
 ticks, method: [true] 0
-[1,2,3,4,5,6]
-[1,2,3,4,5,6]
-the script: 0 1 2 7
-5
-[0,11,11] 11
+a generator: true
+a filter of a function: true
+a filter of a closure: true
+11 22

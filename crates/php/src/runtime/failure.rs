@@ -9,7 +9,7 @@ use crate::runtime::{
     cancellation, classes, context, describe, finally, gate, life, moments, pending_cancel, report, scope,
 };
 use crate::stack::stacks::NoStack;
-use spindle_core::sched::{CoroutineId, Event, Outcome, Route, ScopeId, State, ToCancel};
+use spindle_core::sched::{CoroutineId, Disposal, Event, Outcome, Route, ScopeId, State, ToCancel};
 use spindle_zend::{Array, Frame, Object, Owned, Value, engine, exception};
 
 /// Where the routing of a failure begins.
@@ -284,9 +284,13 @@ pub fn carry_out(rt: &'static Runtime) {
             }
             Event::Idle(id) => scope::collect_if_idle(rt, id),
             Event::Bound(id, which) => {
-                let has_ended = |id| scope::record(rt, id).is_ending.get() && rt.core.borrow().is_finished(id);
-                if is_open(rt, id) && !has_ended(id) {
-                    let record = scope::record(rt, id);
+                if !is_open(rt, id) {
+                    continue;
+                }
+                let record = scope::record(rt, id);
+                if record.is_ending.get() && rt.core.borrow().is_finished(id) {
+                    scope::dispose(rt, id, Disposal::Safely, ""); // as its caller does, who has not run yet
+                } else {
                     record.reached.set(Some(which)); // once cancelled, the scope may be gone
                     let reason = record.reason_of(rt, which);
                     scope::cancel(rt, id, &reason);
