@@ -242,6 +242,11 @@ pub fn php_thread_host() -> Option<&'static dyn Host> {
     if PHP_THREAD.load(Ordering::Relaxed) != thread_pointer() { None } else { HOST.0.get() }
 }
 
+/// Returns the host that there is, on the thread that is or was the PHP thread.
+pub(crate) fn known_host() -> Option<&'static dyn Host> {
+    HOST.0.get()
+}
+
 /// Makes the calling thread the PHP thread.
 pub fn attach_thread() {
     PHP_THREAD.store(thread_pointer(), Ordering::Relaxed);

@@ -65,8 +65,3 @@ pub fn reset_wait_queues() {
 pub fn forget_lost_locks() {
     sync::mutex::forget_lost();
 }
-
-/// Returns whether a coroutine that was abandoned holds a lock. Then no more is to be taken back than must be.
-pub fn has_lost_locks() -> bool {
-    sync::mutex::any_is_lost()
-}

@@ -105,9 +105,7 @@ fn deactivate() {
         overflow::remove();
         signals::unchain_all();
         spindle_interpose::reset_wait_queues(); // they may contain coroutines that an `exit` has abandoned
-        if !spindle_interpose::has_lost_locks() {
-            host::detach_thread();
-        }
+        host::detach_thread();
     }
 }
 
@@ -166,10 +164,7 @@ extern "C" fn spindle_mshutdown(_: i32, _: i32) -> sys::zend_result {
 
 #[unsafe(no_mangle)]
 extern "C" fn spindle_rinit(_: i32, _: i32) -> sys::zend_result {
-    if spindle_interpose::has_lost_locks() {
-        spindle_interpose::forget_lost_locks(); // what was used in the last request is gone, and its memory is for others
-        host::detach_thread();
-    }
+    spindle_interpose::forget_lost_locks(); // what was used in the last request is gone, and its memory is for others
     hooks::install();
     trampolines::request_starts();
     if !LIFE.trampolined.replace(true) {

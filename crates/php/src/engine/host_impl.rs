@@ -5,7 +5,7 @@ use crate::engine::interposition;
 use crate::handles::{after_call, classify, multi, polling};
 use crate::runtime::{
     coroutine::Info,
-    moments, pending_cancel,
+    fork, moments, pending_cancel,
     pick::CALLS_PER_POLL,
     request,
     scheduler::{self, Runtime, rt},
@@ -85,7 +85,7 @@ impl Host for PhpHost {
         // At the end of the script its status holds. What PHP would do then is left out: it may want the same lock.
         let status = if request::is_winding_down() { globals::exit_status().get() } else { 255 };
         let is_freeing = globals::executor(|eg| u32::from(eg.flags) & sys::EG_FLAGS_IN_RESOURCE_SHUTDOWN != 0);
-        if !is_freeing {
+        if !is_freeing || !fork::is_in_child() {
             let text =
                 format!("spindle: {call}: a coroutine that does not go on holds the lock, so this process ends\n");
             // SAFETY: the bytes of a text.

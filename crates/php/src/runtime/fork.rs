@@ -47,9 +47,18 @@ fn wiped_page() -> *mut AtomicU32 {
     null_mut()
 }
 
+/// Whether this process is a child in which coroutines of its parent are not there.
+static IS_IN_CHILD: PhpStatic<Cell<bool>> = PhpStatic::new(Cell::new(false));
+
+/// Returns whether this process is the child of one in which there were coroutines.
+pub fn is_in_child() -> bool {
+    IS_IN_CHILD.get()
+}
+
 /// Sets up a child process, however it was forked.
 pub fn in_child(rt: &'static Runtime) {
     mark_generation();
+    IS_IN_CHILD.set(true);
     spindle_interpose::reset_wait_queues();
     rt.after_fork();
     let running = rt.running();

@@ -23,7 +23,9 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of each function is that of libc's")]
 
 use super::newer;
-use crate::host::{BlockedOn, Host, OnSignal, Wake, current_host, errno, php_thread_host, set_errno};
+use crate::host::{
+    BlockedOn, Host, OnSignal, Wake, current_host, errno, known_host, php_thread_host, set_errno, thread_pointer,
+};
 use crate::php_cell::PhpCell;
 use crate::registry::{Behavior, HookedCall, WaitKind, hooked_calls, on_cancel};
 use crate::wait::time::{deadline_of, deadline_on};
@@ -32,6 +34,7 @@ use libc::{c_int, clockid_t, pthread_mutex_t, pthread_rwlock_t, timespec};
 use spindle_reactor::{Reactor, Waiter};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Of calls that take a lock.
 pub(super) const LOCK: Behavior = Behavior {
@@ -86,12 +89,21 @@ struct Locks {
     held: Vec<Held>,
     published: Vec<Published>,
     waiting: WaitQueue<Held>,
-    /// Locks whose holders have been abandoned, and will not release them.
-    lost: Vec<usize>,
 }
 
 static LOCKS: PhpCell<Locks> =
-    PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new(), lost: Vec::new() });
+    PhpCell::new(Locks { held: Vec::new(), published: Vec::new(), waiting: WaitQueue::new() });
+
+/// Locks whose holders have been abandoned, and will not release them. Only the thread uses it that [`LOST_ON`] says: also when it is no
+/// longer the PHP thread, as at the end of a request.
+static LOST: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// The thread that has lost locks; 0: there are none.
+static LOST_ON: AtomicUsize = AtomicUsize::new(0);
+
+fn lost() -> MutexGuard<'static, Vec<usize>> {
+    LOST.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The number of locks that are held or published.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -193,7 +205,11 @@ pub fn on_end(coroutine: u64) {
 pub fn reset() {
     let Some(here) = php_thread_host() else { return };
     locks(here, |locks| {
-        locks.lost.extend(locks.published.drain(..).map(|published| published.held.object));
+        let held = locks.published.drain(..).map(|published| published.held.object);
+        lost().extend(held.filter(|object| !is_shared_by_processes(*object)));
+        if !lost().is_empty() {
+            LOST_ON.store(thread_pointer(), Ordering::Relaxed);
+        }
         locks.waiting.clear();
         locks.update_count();
     });
@@ -201,13 +217,25 @@ pub fn reset() {
 
 /// Returns whether a lock is held for ever. Until the process ends, calls that want it have to be seen.
 pub fn any_is_lost() -> bool {
-    php_thread_host().is_some_and(|here| locks(here, |locks| !locks.lost.is_empty()))
+    LOST_ON.load(Ordering::Relaxed) != 0
 }
 
 /// Forgets which locks are held for ever.
 pub fn forget_lost() {
-    let Some(here) = php_thread_host() else { return };
-    locks(here, |locks| locks.lost.clear());
+    if any_is_lost() {
+        lost().clear();
+        LOST_ON.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether another process may release this mutex, or read-write lock, in memory that they share.
+fn is_shared_by_processes(object: usize) -> bool {
+    /// `PTHREAD_MUTEX_PSHARED_BIT` of glibc, and the same of musl.
+    const SHARED: c_int = 128;
+    let kind_at = if cfg!(target_env = "musl") { 0 } else { 16 };
+    // SAFETY: the word of a mutex that is locked in which its kind is; that of a read-write lock there is unused, or not the kind.
+    let kind = unsafe { ((object + kind_at) as *const c_int).read() };
+    kind & SHARED != 0
 }
 
 fn is_acquired(result: c_int) -> bool {
@@ -223,9 +251,12 @@ fn acquire(
     lock: impl Fn() -> c_int,
     attempt: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(here) = php_thread_host() else { return lock() };
-    let direct = locks(here, |locks| locks.published.is_empty() && locks.waiting.is_empty() && locks.lost.is_empty());
-    if !direct && let Some(result) = acquire_lost(here, held, deadline, call, &lock, &attempt) {
+    let Some(here) = php_thread_host() else {
+        let result = if any_is_lost() { acquire_lost(None, held, deadline, call, &lock, &attempt) } else { None };
+        return result.unwrap_or_else(lock);
+    };
+    let direct = locks(here, |locks| locks.published.is_empty() && locks.waiting.is_empty()) && !any_is_lost();
+    if !direct && let Some(result) = acquire_lost(Some(here), held, deadline, call, &lock, &attempt) {
         return result;
     }
     if !direct && let Some(host) = current_host() {
@@ -242,28 +273,32 @@ fn acquire(
 /// same address by now. Returns `None` if the lock is none of these. A wait for it would last for ever, and the process ends instead.
 #[cold]
 fn acquire_lost(
-    here: &dyn Host,
+    here: Option<&dyn Host>,
     held: Held,
     deadline: Option<u64>,
     call: &'static str,
     lock: &dyn Fn() -> c_int,
     attempt: &dyn Fn() -> c_int,
 ) -> Option<c_int> {
+    let is_lost = LOST_ON.load(Ordering::Relaxed) == thread_pointer() && lost().contains(&held.object);
     let suspends = current_host().is_some();
-    let is_lost =
-        |locks: &mut Locks| locks.lost.contains(&held.object) || !suspends && locks.conflicts(held.object, held.mode);
-    if !locks(here, is_lost) {
+    let is_parked = |here: &dyn Host| !suspends && locks(here, |locks| locks.conflicts(held.object, held.mode));
+    if !is_lost && !here.is_some_and(is_parked) {
         return None;
     }
     let result = if deadline.is_some() { lock() } else { attempt() };
-    if result == libc::EBUSY {
-        here.ends_without_lock(call);
+    if result == libc::EBUSY
+        && let Some(host) = known_host()
+    {
+        host.ends_without_lock(call);
     }
-    if is_acquired(result) {
-        locks(here, |locks| {
-            locks.lost.retain(|object| *object != held.object);
-            locks.push(held);
-        });
+    if is_acquired(result) && held.mode == Mode::Exclusive {
+        lost().retain(|object| *object != held.object);
+    }
+    if is_acquired(result)
+        && let Some(here) = here
+    {
+        locks(here, |locks| locks.push(held));
     }
     Some(result)
 }
