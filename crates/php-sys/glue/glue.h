@@ -230,7 +230,7 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
  * call that waits, and stores in the stream whether it was blocking. A call that begins while another one is in
  * progress has to find the same mode as that one did; a call that ends has to leave the mode that the other one
  * needs. The stream is the call's first argument. */
-/* A call was cut by a cancellation while it read: the streams that are its arguments, if they are plain, go on as if it had not been made. */
+/* A call was cut by a cancellation while it read: the stream that is its argument, if it is plain, goes on as if it had not been made. */
 void spindle_streams_were_cut(zend_execute_data *execute_data, zval *result);
 bool spindle_tls_begins(zend_execute_data *execute_data); /* returns false if it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);

@@ -203,17 +203,17 @@ static bool returns_bytes(const zend_function *function)
 
 void spindle_streams_were_cut(zend_execute_data *execute_data, zval *result)
 {
-	for (uint32_t i = 1; i <= ZEND_CALL_NUM_ARGS(execute_data); i++) {
-		php_stream *stream = stream_of(ZEND_CALL_ARG(execute_data, i));
+	php_stream *stream;
 
-		if (!stream || !is_plain(stream)) {
-			continue;
-		}
-		stream->eof = 0; /* PHP takes most errors for the end, and finds the real one again */
-		if (i == 1 && Z_TYPE_P(result) == IS_STRING && Z_STRLEN_P(result) && returns_bytes(EX(func))) {
-			unread(stream, Z_STR_P(result));
-			zval_ptr_dtor_str(result);
-			ZVAL_NULL(result);
-		}
+	/* What others have read, as fgetcsv() a part of a row, is lost: they must not go on after that. */
+	if (!ZEND_CALL_NUM_ARGS(execute_data) || !returns_bytes(EX(func)) || !(stream = stream_of(ZEND_CALL_ARG(execute_data, 1)))
+			|| !is_plain(stream)) {
+		return;
+	}
+	stream->eof = 0; /* PHP takes most errors for the end, and finds the real one again */
+	if (Z_TYPE_P(result) == IS_STRING && Z_STRLEN_P(result)) {
+		unread(stream, Z_STR_P(result));
+		zval_ptr_dtor_str(result);
+		ZVAL_NULL(result);
 	}
 }
