@@ -89,7 +89,8 @@ impl Life {
         let is_left = others();
         let is_sound = Cell::new(true);
         let step = |step: &dyn Fn()| {
-            is_sound.set(sapi::survive(step) && is_sound.get());
+            let is_survived = sapi::survive(step) || sapi::fatal_error_was_asked_for();
+            is_sound.set(is_survived && is_sound.get());
             if let Some(thrown) = exception::take().filter(|thrown| !exception::is_exit(thrown)) {
                 is_sound.set(sapi::survive(|| sapi::report_uncaught(&thrown)) && is_sound.get());
                 drop(exception::take());
@@ -107,7 +108,8 @@ impl Life {
         }
         step(&sapi::end::forget_client);
         limits.end();
-        if is_left || !is_sound.get() {
+        // Coroutines that destructors have spawned, too, must not see another one.
+        if is_left || others() || !is_sound.get() {
             self.instance.set(Instance::new(self.seed)); // nothing else uses this one again
         }
         drop(self.own.take());

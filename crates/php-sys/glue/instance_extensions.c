@@ -4,6 +4,7 @@
 
 #include "ext/standard/file.h"
 #include "php_streams.h"
+#include "zend_exceptions.h"
 #include "zend_llist.h"
 #include "zend_smart_str_public.h"
 
@@ -12,18 +13,10 @@ struct libxml_globals {
 	zval document_context; /* set by libxml_set_streams_context() */
 	smart_str errors;
 	zend_llist *error_list;
-	/* Set by libxml_set_external_entity_loader(). */
-	struct {
-#if PHP_VERSION_ID < 80300
-		zval callback;
-		zend_fcall_info info;
-#endif
-		zend_fcall_info_cache cache;
-	} loader;
+	libxml_loader loader;
 	bool loads_nothing;
 };
 static struct libxml_globals *libxml;
-_Static_assert(sizeof(libxml->loader) <= sizeof(((instance_extensions *) 0)->loader), "there is room for a loader");
 
 void instance_extensions_begin(void)
 {
@@ -37,22 +30,54 @@ void instance_extensions_switch(instance_extensions *from, const instance_extens
 	from->default_context = FG(default_context);
 	FG(default_context) = to->default_context;
 	if (libxml) {
-		memcpy(from->loader, &libxml->loader, sizeof(libxml->loader));
-		memcpy(&libxml->loader, to->loader, sizeof(libxml->loader));
+		from->loader = libxml->loader;
+		libxml->loader = to->loader;
 		ZVAL_COPY_VALUE(&from->document_context, &libxml->document_context);
 		ZVAL_COPY_VALUE(&libxml->document_context, &to->document_context);
 	}
 }
 
-/* Calls a function of ext/libxml, if there is one. */
-static void call(const char *name, zval *result, uint32_t count, zval *arguments)
+static void release_loader(libxml_loader *loader)
 {
-	zend_function *function = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
+	libxml_loader before = *loader;
 
-	ZVAL_NULL(result);
-	if (function) {
-		zend_call_known_function(function, NULL, NULL, result, count, arguments, NULL);
+	memset(loader, 0, sizeof(*loader));
+#if PHP_VERSION_ID < 80300
+	zval_ptr_dtor(&before.callback);
+#else
+	if (ZEND_FCC_INITIALIZED(before.cache)) {
+		zend_fcc_dtor(&before.cache);
 	}
+#endif
+}
+
+static void copy_loader(libxml_loader *to, const libxml_loader *from)
+{
+	*to = *from;
+#if PHP_VERSION_ID < 80300
+	Z_TRY_ADDREF(to->callback);
+#else
+	if (ZEND_FCC_INITIALIZED(to->cache)) {
+		zend_fcc_addref(&to->cache);
+	}
+#endif
+}
+
+static bool is_same(const zval *one, const zval *other)
+{
+	bool is_nothing = Z_TYPE_P(one) <= IS_NULL;
+
+	return is_nothing ? Z_TYPE_P(other) <= IS_NULL : Z_TYPE_P(one) == Z_TYPE_P(other) && Z_COUNTED_P(one) == Z_COUNTED_P(other);
+}
+
+static bool is_same_loader(const libxml_loader *one, const libxml_loader *other)
+{
+#if PHP_VERSION_ID < 80300
+	return is_same(&one->callback, &other->callback);
+#else
+	return one->cache.function_handler == other->cache.function_handler && one->cache.object == other->cache.object
+		&& one->cache.closure == other->cache.closure;
+#endif
 }
 
 void instance_extensions_note(extensions_seed *seed)
@@ -63,7 +88,7 @@ void instance_extensions_note(extensions_seed *seed)
 	}
 	if (libxml) {
 		ZVAL_COPY(&seed->document_context, &libxml->document_context);
-		call("libxml_get_external_entity_loader", &seed->loader, 0, NULL);
+		copy_loader(&seed->loader, &libxml->loader);
 	}
 }
 
@@ -76,12 +101,7 @@ void instance_extensions_start(const extensions_seed *seed)
 	}
 	if (libxml) {
 		ZVAL_COPY(&libxml->document_context, &seed->document_context);
-		if (!Z_ISUNDEF(seed->loader) && Z_TYPE(seed->loader) != IS_NULL) {
-			zval loader = seed->loader, result;
-
-			call("libxml_set_external_entity_loader", &result, 1, &loader);
-			zval_ptr_dtor(&result);
-		}
+		copy_loader(&libxml->loader, &seed->loader);
 	}
 }
 
@@ -94,48 +114,54 @@ void instance_extensions_stop(void)
 		zend_list_delete(context->res);
 	}
 	if (libxml) {
-		static const __typeof__(libxml->loader) nothing;
-		zval context = libxml->document_context;
+		zval documents = libxml->document_context;
 
 		ZVAL_UNDEF(&libxml->document_context);
-		zval_ptr_dtor(&context);
-		if (memcmp(&libxml->loader, &nothing, sizeof(libxml->loader)) != 0) {
-			zval null, result;
-
-			ZVAL_NULL(&null);
-			call("libxml_set_external_entity_loader", &result, 1, &null);
-			zval_ptr_dtor(&result);
-			memset(&libxml->loader, 0, sizeof(libxml->loader));
-		}
+		zval_ptr_dtor(&documents);
+		release_loader(&libxml->loader);
 	}
 }
 
-static bool are_same(const zval *one, const zval *other)
+static bool is_changed(const extensions_seed *since)
 {
-	bool is_nothing = Z_TYPE_P(one) <= IS_NULL;
+	const php_stream_context *context = FG(default_context);
+	zval none;
 
-	return is_nothing ? Z_TYPE_P(other) <= IS_NULL : Z_TYPE_P(one) == Z_TYPE_P(other) && Z_COUNTED_P(one) == Z_COUNTED_P(other);
+	ZVAL_UNDEF(&none);
+	return !is_same(context ? &context->options : &none, &since->options) || (context && context->notifier)
+		|| (libxml && (!is_same(&libxml->document_context, &since->document_context) || !is_same_loader(&libxml->loader, &since->loader)));
 }
 
 void instance_extensions_restore(spindle_instance *this)
 {
-	extensions_seed now = {0};
+	zend_object *thrown = EG(exception);
 
-	instance_extensions_note(&now);
-	if (!are_same(&now.options, &this->booted.options) || !are_same(&now.document_context, &this->booted.document_context)
-			|| !are_same(&now.loader, &this->booted.loader)) {
-		instance_extensions_stop();
-		instance_extensions_start(&this->booted);
+	if (!is_changed(&this->booted)) {
+		return;
 	}
-	instance_extensions_forget(&now);
+	EG(exception) = NULL; /* of what has ended before, so that destructors can run here */
+	instance_extensions_stop();
+	instance_extensions_start(&this->booted);
+	if (thrown && EG(exception)) {
+		if (zend_is_unwind_exit(thrown)) {
+			OBJ_RELEASE(EG(exception));
+			EG(exception) = thrown;
+		} else {
+			zend_exception_set_previous(EG(exception), thrown);
+		}
+	} else if (thrown) {
+		EG(exception) = thrown;
+	}
 }
 
 void instance_extensions_forget(extensions_seed *seed)
 {
-	zval before[] = {seed->options, seed->document_context, seed->loader};
+	zval before[] = {seed->options, seed->document_context};
 
-	memset(seed, 0, sizeof(*seed));
-	for (int i = 0; i < 3; i++) {
+	ZVAL_UNDEF(&seed->options);
+	ZVAL_UNDEF(&seed->document_context);
+	release_loader(&seed->loader);
+	for (int i = 0; i < 2; i++) {
 		zval_ptr_dtor(&before[i]);
 	}
 }

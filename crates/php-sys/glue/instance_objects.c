@@ -181,16 +181,19 @@ void instance_objects_survive(void)
 
 /* --- the end ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns how many it has called. */
+/* Calls those of the objects that it has made, and that its variables lead to: what others have lives on. Returns how many. */
 static size_t call_destructors(void)
 {
 	size_t count = 0;
+	HashTable reached;
 
+	instances_reach(&reached);
 	note_objects();
 	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
 
-		if (owners[i] != instances_running->number || !IS_OBJ_VALID(one) || (OBJ_FLAGS(one) & IS_OBJ_DESTRUCTOR_CALLED)) {
+		if (owners[i] != instances_running->number || !IS_OBJ_VALID(one) || (OBJ_FLAGS(one) & IS_OBJ_DESTRUCTOR_CALLED)
+				|| !zend_hash_index_exists(&reached, (zend_ulong) (uintptr_t) one >> 3)) {
 			continue;
 		}
 		GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
@@ -201,11 +204,13 @@ static size_t call_destructors(void)
 			count++;
 		}
 	}
+	zend_hash_destroy(&reached);
 	return count;
 }
 
 void spindle_instance_call_destructors(void)
 {
+	gc_collect_cycles();
 	for (int round = 0; round < MOST_ROUNDS && call_destructors(); round++);
 }
 

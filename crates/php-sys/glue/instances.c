@@ -477,6 +477,102 @@ static const char *suspended_code(zend_object *object)
 	return NULL;
 }
 
+static void reach_all(reachable *all, HashTable *table)
+{
+	zval *value;
+
+	ZEND_HASH_FOREACH_VAL_IND(table, value) {
+		reach(all, value);
+	} ZEND_HASH_FOREACH_END();
+}
+
+/* Adds what an object has. */
+static void reach_from(reachable *all, zend_object *object)
+{
+	zval *values;
+	int count;
+	HashTable *table;
+
+	if (!object->handlers->get_gc) {
+		return;
+	}
+	table = object->handlers->get_gc(object, &values, &count);
+	for (int i = 0; i < count; i++) {
+		reach(all, &values[i]);
+	}
+	if (table) {
+		reach_all(all, table);
+	}
+}
+
+static void reach_variables(reachable *all, const zend_function *code)
+{
+	if (code->type != ZEND_USER_FUNCTION) {
+		return;
+	}
+	if (code->op_array.static_variables && ZEND_MAP_PTR_IS_OFFSET(code->op_array.static_variables_ptr)) {
+		void **place = entry(instances_running, ZEND_MAP_PTR(code->op_array.static_variables_ptr));
+
+		if (place && *place) {
+			reach_all(all, *place);
+		}
+	}
+	for (uint32_t i = 0; i < code->op_array.num_dynamic_func_defs; i++) {
+		reach_variables(all, (const zend_function *) code->op_array.dynamic_func_defs[i]);
+	}
+}
+
+static void reach_statics(reachable *all, zend_class_entry *ce)
+{
+	zend_function *code;
+	void **place;
+
+	if (ce->default_static_members_count && ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)
+			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
+		zval *values = *place;
+
+		for (int i = 0; i < ce->default_static_members_count; i++) {
+			if (Z_TYPE(values[i]) != IS_INDIRECT) {
+				reach(all, &values[i]);
+			}
+		}
+	}
+	ZEND_HASH_MAP_FOREACH_PTR(&ce->function_table, code) {
+		reach_variables(all, code);
+	} ZEND_HASH_FOREACH_END();
+	EACH_HOOK(ce, hook, reach_variables(all, hook));
+}
+
+void instances_reach(HashTable *reached)
+{
+	reachable all = {0};
+	zend_class_entry *ce;
+	zend_function *code;
+
+	zend_hash_init(&all.seen, 64, NULL, NULL, 1);
+	reach_all(&all, &EG(symbol_table));
+	for (int i = 0; i < 2; i++) {
+		reach(&all, &instances_running->autoloaders[i]);
+	}
+	ZEND_HASH_MAP_FOREACH_PTR(CG(class_table), ce) {
+		reach_statics(&all, ce);
+	} ZEND_HASH_FOREACH_END();
+	ZEND_HASH_MAP_FOREACH_PTR(CG(function_table), code) {
+		reach_variables(&all, code);
+	} ZEND_HASH_FOREACH_END();
+	while (all.count) {
+		zval one = all.values[--all.count];
+
+		if (Z_TYPE(one) == IS_ARRAY) {
+			reach_all(&all, Z_ARRVAL(one));
+		} else {
+			reach_from(&all, Z_OBJ(one));
+		}
+	}
+	free(all.values);
+	*reached = all.seen;
+}
+
 /* Remembers the closures that a value leads to. Returns what it leads to and no instance can have; NULL: nothing. */
 static const char *remember_reachable(const zval *value)
 {
@@ -486,12 +582,10 @@ static const char *remember_reachable(const zval *value)
 	zend_hash_init(&all.seen, 64, NULL, NULL, 1);
 	reach(&all, value);
 	while (all.count && !wrong) {
-		zval one = all.values[--all.count], *inner;
+		zval one = all.values[--all.count];
 
 		if (Z_TYPE(one) == IS_ARRAY) {
-			ZEND_HASH_FOREACH_VAL_IND(Z_ARRVAL(one), inner) {
-				reach(&all, inner);
-			} ZEND_HASH_FOREACH_END();
+			reach_all(&all, Z_ARRVAL(one));
 			continue;
 		}
 		zend_object *object = Z_OBJ(one);
@@ -506,19 +600,8 @@ static const char *remember_reachable(const zval *value)
 			zend_call_method_with_0_params(object, object->ce, NULL, "get", &referent);
 			reach(&all, &referent);
 			zval_ptr_dtor(&referent); /* something else holds it, too */
-		} else if (object->handlers->get_gc) {
-			zval *values;
-			int count;
-			HashTable *table = object->handlers->get_gc(object, &values, &count);
-
-			for (int i = 0; i < count; i++) {
-				reach(&all, &values[i]);
-			}
-			if (table) {
-				ZEND_HASH_FOREACH_VAL_IND(table, inner) {
-					reach(&all, inner);
-				} ZEND_HASH_FOREACH_END();
-			}
+		} else {
+			reach_from(&all, object);
 		}
 	}
 	zend_hash_destroy(&all.seen);

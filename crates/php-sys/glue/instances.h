@@ -5,16 +5,26 @@
 
 #include "glue.h"
 
+/* What libxml_set_external_entity_loader() has set, as ext/libxml has it. */
+typedef struct {
+#if PHP_VERSION_ID < 80300
+	zval callback;
+	zend_fcall_info info;
+#endif
+	zend_fcall_info_cache cache;
+} libxml_loader;
+
 /* What extensions have for an instance, while it does not run. Zero: nothing. */
 typedef struct {
 	php_stream_context *default_context; /* of streams: stream_context_get_default() */
 	zval document_context; /* libxml_set_streams_context() */
-	char loader[192]; /* libxml_set_external_entity_loader() */
+	libxml_loader loader;
 } instance_extensions;
 
 /* What an instance begins with of that. */
 typedef struct {
-	zval options, document_context, loader;
+	zval options, document_context;
+	libxml_loader loader;
 } extensions_seed;
 
 struct spindle_instance {
@@ -44,6 +54,9 @@ struct spindle_instance {
 extern spindle_instance instances_script, *instances_running;
 /* All others, with those that no code runs in, because others begin with them. */
 extern spindle_instance *instances_first;
+
+/* Fills a table with the addresses, by eighths, of the arrays and objects that variables of the running instance lead to. */
+void instances_reach(HashTable *reached);
 
 /* How often code that runs at the end of an instance may leave something again. */
 #define MOST_ROUNDS 8

@@ -411,8 +411,8 @@ static spindle_sapi *spare;
 static int spare_count;
 #define MOST_SPARE 64
 
-/* How many there were that no instance has. */
-static uint64_t count_of_requests;
+/* How many requests there were that have connections of their own, as that in which an instance is booted. */
+static uint64_t count_of_connections;
 
 spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 {
@@ -441,7 +441,10 @@ spindle_sapi *spindle_sapi_new(spindle_instance *instance, spindle_sapi *base)
 	}
 	spindle_surroundings_begin(&this->surroundings, &own.surroundings);
 	/* An instance keeps its connections, as it keeps what has them; others are their request's. */
-	this->surroundings.connections = instance ? instance->number : (uint64_t) UINT16_MAX + ++count_of_requests;
+	if (!base || !instance) {
+		count_of_connections++;
+	}
+	this->surroundings.connections = base && instance ? base->surroundings.connections : count_of_connections;
 	this->process = process;
 	this->instance = instance;
 	this->base = base;
@@ -883,11 +886,18 @@ void spindle_sapi_close_session(void)
 
 void spindle_sapi_abort_session(void)
 {
-	zend_function *abort = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("session_abort"));
+	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("session"));
+	zend_execute_data frame;
 	zval result;
 
-	if (abort) {
-		zend_call_known_function(abort, NULL, NULL, &result, 0, NULL, NULL);
+	/* Of the module: the function itself may be disabled. */
+	for (const zend_function_entry *one = module ? module->functions : NULL; one && one->fname; one++) {
+		if (strcmp(one->fname, "session_abort") == 0) {
+			enter_function(&frame);
+			one->handler(&frame, &result);
+			leave_function(&frame);
+			return;
+		}
 	}
 }
 

@@ -31,8 +31,35 @@ echo S\get($server, '/'), ', then ', S\get($server, '/'), ': ', preg_match_all('
 S\stopped($server);
 S\reports($log);
 
-// What the script frees of an instance that has ended leaves numbers for objects of the script.
+// A fatal error that code asks for there costs no more than in a request.
+class Asks { public function __destruct() { trigger_error('asked for', E_USER_ERROR); } }
+$server = S\application(fn() => function () { isset($_GET['ask']) ? (Has::$one = new Asks) && exit('asked for') : print 'served'; }, 1);
+echo S\get($server, '/?ask=1'), ', then ', S\get($server, '/'), "\n";
+S\stopped($server);
+S\reports($log);
+
+// The numbers of what another instance has freed of it are that one's objects now, and live on.
 final class Row { public function __construct(public int $id) {} }
+final class Name { public static string $of = 'script'; }
+final class Order { public string $state = 'open'; public function __destruct() { $this->state = 'rolled back by ' . Name::$of; } }
+$messages = new Async\Channel(10);
+$ended = new Async\Channel(1);
+$one = spawnInstance(function () use ($messages) { Name::$of = 'one'; for ($i = 0; $i < 3; $i++) $messages->send(new Row($i)); });
+$other = spawnInstance(function () use ($messages, $ended) {
+    Name::$of = 'another';
+    for ($i = 0; $i < 3; $i++) {
+        $message = $messages->recv();
+        unset($message);
+        $orders[] = new Order;
+    }
+    $ended->recv();
+    return array_column($orders, 'state');
+});
+await($one);
+$ended->send(1);
+echo json_encode(await($other)), "\n";
+
+// What the script frees of an instance that has ended leaves numbers for objects of the script.
 final class Log { public static array $closed = []; }
 final class Node
 {
@@ -51,4 +78,6 @@ Loops, then served: Maximum execution time of 1 second exceeded
 Loops, then served: Maximum execution time of 1 second exceeded
 Throws, then served: Uncaught Exception: could not flush the queue
 of the boot, then of the boot: ended
+asked for, then served
+["open","open","open"]
 500 of the script, an instance has 0
