@@ -181,19 +181,17 @@ void instance_objects_survive(void)
 
 /* --- the end ------------------------------------------------------------------------------------------------------------ */
 
-/* Calls those of the objects that it has made, and that its variables lead to: what others have lives on. Returns how many. */
-static size_t call_destructors(void)
+/* Calls those of the objects that it has made and that are among these, or all; returns how many. */
+static size_t call_destructors(const HashTable *among)
 {
 	size_t count = 0;
-	HashTable reached;
 
-	instances_reach(&reached);
 	note_objects();
 	for (uint32_t i = 1; i < EG(objects_store).top && i < objects_before; i++) {
 		zend_object *one = EG(objects_store).object_buckets[i];
 
 		if (owners[i] != instances_running->number || !IS_OBJ_VALID(one) || (OBJ_FLAGS(one) & IS_OBJ_DESTRUCTOR_CALLED)
-				|| !zend_hash_index_exists(&reached, (zend_ulong) (uintptr_t) one >> 3)) {
+				|| (among && !zend_hash_index_exists(among, (zend_ulong) (uintptr_t) one >> 3))) {
 			continue;
 		}
 		GC_ADD_FLAGS(one, IS_OBJ_DESTRUCTOR_CALLED);
@@ -204,14 +202,27 @@ static size_t call_destructors(void)
 			count++;
 		}
 	}
-	zend_hash_destroy(&reached);
 	return count;
 }
 
 void spindle_instance_call_destructors(void)
 {
+	size_t count = 1;
+
 	gc_collect_cycles();
-	for (int round = 0; round < MOST_ROUNDS && call_destructors(); round++);
+	for (int round = 0; round < MOST_ROUNDS && count; round++) {
+		HashTable reached;
+
+		/* What others have lives on, also where it has the number of an object of this one. */
+		instances_reach(&reached);
+		count = call_destructors(&reached);
+		zend_hash_destroy(&reached);
+	}
+}
+
+void instance_objects_call_destructors(void)
+{
+	for (int round = 0; round < MOST_ROUNDS && call_destructors(NULL); round++);
 }
 
 void instance_objects_leave_behind(void)

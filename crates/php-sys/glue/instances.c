@@ -1256,7 +1256,7 @@ void spindle_instances_call_destructors(void)
 	for (spindle_instance *one = instances_first; one; one = one->next) {
 		if (one->number) {
 			spindle_instance_enter(one);
-			spindle_instance_call_destructors();
+			instance_objects_call_destructors();
 			spindle_instance_enter(NULL);
 		}
 	}

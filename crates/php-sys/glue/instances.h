@@ -73,6 +73,8 @@ void instance_objects_enter(const spindle_instance *to);
 void instance_objects_add(spindle_instance *);
 /* Returns the instance that has made an object. */
 spindle_instance *instance_objects_maker(uint32_t handle);
+/* The script ends: calls the destructors of all objects of the running instance. */
+void instance_objects_call_destructors(void);
 /* The running instance has ended: objects that others have of it are the script's, as are the numbers that these leave free. */
 void instance_objects_leave_behind(void);
 /* A bailout was caught. */
