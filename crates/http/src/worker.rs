@@ -666,6 +666,7 @@ impl Client for Worker {
     }
 
     fn exits(&self) {
+        sapi::ends_in_child(); // in which the coroutine that handles the request is not there
         if let Some(handling) = self.handling()
             && !self.has_exited.replace(true)
         {
