@@ -60,6 +60,9 @@ static void find_globals(void)
 	date = module && module->globals_size == sizeof(*date) ? module->globals_ptr : NULL;
 	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pgsql"));
 	pgsql = module && module->globals_size == sizeof(*pgsql) ? module->globals_ptr : NULL;
+	if (pgsql && (!pgsql->tables[0].pDestructor || pgsql->tables[0].pDestructor != pgsql->tables[1].pDestructor)) {
+		pgsql = NULL; /* those are names of types and tables; they would not be there if the fields were others */
+	}
 	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("mbstring"));
 	mbstring = module && module->globals_size >= sizeof(*mbstring) ? module->globals_ptr : NULL;
 	if (mbstring && !zend_hash_str_exists(CG(function_table), ZEND_STRL("mb_internal_encoding"))) {
