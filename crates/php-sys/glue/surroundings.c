@@ -28,7 +28,7 @@ static struct {
 static zend_date_globals *date;
 
 /* The globals of ext/pgsql, whose header is not installed. */
-static struct {
+static struct pgsql_globals {
 	zend_long links, persistent_links, most_links, most_persistent_links;
 	bool allows_persistent;
 	int ignores_notices;
@@ -52,17 +52,32 @@ static struct spindle_directory *first_directory;
 static spindle_surroundings *running;
 static zif_handler other_chdir;
 
+static struct pgsql_globals *find_pgsql(void)
+{
+	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pgsql"));
+	struct pgsql_globals *globals = module && module->globals_size == sizeof(*globals) ? module->globals_ptr : NULL;
+
+	/* Those are names of types and tables; they would not be there if the fields were others. */
+	if (globals && globals->tables[0].pDestructor && globals->tables[0].pDestructor == globals->tables[1].pDestructor) {
+		return globals;
+	}
+	return NULL;
+}
+
+zend_object *spindle_pgsql_link(void)
+{
+	const struct pgsql_globals *globals = find_pgsql();
+
+	return globals ? globals->default_link : NULL;
+}
+
 static void find_globals(void)
 {
 	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("date"));
 	zval name, encoding;
 
 	date = module && module->globals_size == sizeof(*date) ? module->globals_ptr : NULL;
-	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pgsql"));
-	pgsql = module && module->globals_size == sizeof(*pgsql) ? module->globals_ptr : NULL;
-	if (pgsql && (!pgsql->tables[0].pDestructor || pgsql->tables[0].pDestructor != pgsql->tables[1].pDestructor)) {
-		pgsql = NULL; /* those are names of types and tables; they would not be there if the fields were others */
-	}
+	pgsql = find_pgsql();
 	module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("mbstring"));
 	mbstring = module && module->globals_size >= sizeof(*mbstring) ? module->globals_ptr : NULL;
 	if (mbstring && !zend_hash_str_exists(CG(function_table), ZEND_STRL("mb_internal_encoding"))) {

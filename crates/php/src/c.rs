@@ -112,6 +112,7 @@ declare! {
     pub safe fn spindle_sapi_abandon();
     pub safe fn spindle_instances_prepare() -> *mut sys::spindle_instance;
     pub safe fn spindle_is_in_front(handler: Handler) -> bool;
+    pub safe fn spindle_pgsql_link() -> Option<&'static Object>;
     pub safe fn spindle_instances_remember(value: &Value) -> Option<Text<'static>>;
     pub safe fn spindle_instances_shared() -> Option<Owned<Str>>;
     pub safe fn spindle_instance_running() -> *mut sys::spindle_instance;

@@ -74,3 +74,17 @@ foreach ($modes as $mode => $serves) {
     $server->stop();
     await($runs);
 }
+
+// Coroutines that use the connection which is not named take turns, as those do that name it.
+if (KIND === 'pgsql') {
+    $query = connected();
+    foreach (range(1, 4) as $n) {
+        $coroutines[] = spawn($query, "select $n from pg_sleep(0.01)");
+    }
+    same(['1', '2', '3', '4'], array_map(await(...), $coroutines), 'one connection, several coroutines');
+    [$host, $port, $user, $password, $name] = server();
+    $link = pg_connect("host=$host port=$port user=$user password='$password' dbname=$name");
+    $named = spawn(static fn () => pg_fetch_result(pg_query($link, 'select 5 from pg_sleep(0.01)'), 0, 0));
+    $other = spawn($query, 'select 6');
+    same(['5', '6'], [await($named), await($other)], 'named, and not');
+}

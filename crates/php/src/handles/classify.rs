@@ -143,6 +143,8 @@ struct About {
     verdict: Verdict,
     /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
+    /// Its functions use a connection that they are not given.
+    has_default: bool,
     /// Whether its globals are exchanged with a native PHP request.
     is_of_requests: bool,
 }
@@ -159,6 +161,7 @@ fn known(extension: Option<Extension>) -> About {
             key: first_of_family(extension, &name),
             verdict: verdicts::of_module(&name),
             has_exclusive: verdicts::has_exclusive(&name),
+            has_default: name == "pgsql",
             is_of_requests: verdicts::is_of_requests(&name),
         }
     })
@@ -399,6 +402,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
             None
         }
     };
+    let mut is_given = false;
     if let Some(key) = frame.this().and_then(of_object) {
         with(key, mode);
     }
@@ -406,6 +410,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
         if let Some(object) = value.as_object() {
             if let Some(key) = of_object(object) {
                 with(key, mode);
+                is_given = true;
             }
         } else if let Some(resource) = value.as_resource().filter(|resource| !is_context(resource)) {
             match groups::group_of_resource(resource) {
@@ -413,6 +418,13 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
                 None => with(resource.address(), mode),
             }
         }
+    }
+    if !is_given
+        && kind != CallKind::Makes
+        && known(extension).has_default
+        && let Some(link) = c::spindle_pgsql_link()
+    {
+        with(groups::group_id(link.address()), mode);
     }
 }
 
