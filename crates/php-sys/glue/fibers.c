@@ -126,7 +126,7 @@ static zend_always_inline bool is_undisturbed(void)
 			spindle_calls = calls; \
 		} \
 		if (UNEXPECTED(spindle_check_after)) { \
-			spindle_after_call(execute_data, return_value); \
+			spindle_after_call(execute_data); \
 		} \
 	} \
 	static ZEND_NAMED_FUNCTION(name) \
@@ -160,7 +160,7 @@ static zend_never_inline void suspend_otherwise(INTERNAL_FUNCTION_PARAMETERS)
 		originals.suspend(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	}
 	if (UNEXPECTED(spindle_check_after)) {
-		spindle_after_call(execute_data, return_value);
+		spindle_after_call(execute_data);
 	}
 }
 

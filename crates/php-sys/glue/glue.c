@@ -183,7 +183,7 @@ void spindle_trampoline(INTERNAL_FUNCTION_PARAMETERS)
 {
 	CALL_INFO()->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	if (UNEXPECTED(spindle_check_after)) {
-		spindle_after_call(execute_data, return_value);
+		spindle_after_call(execute_data);
 	}
 }
 
@@ -247,7 +247,7 @@ static zend_always_inline void hold(INTERNAL_FUNCTION_PARAMETERS)
 		spindle_release_locks(&call);
 	}
 	if (UNEXPECTED(spindle_check_after)) {
-		spindle_after_call(execute_data, return_value);
+		spindle_after_call(execute_data);
 	}
 }
 

@@ -230,8 +230,6 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
  * call that waits, and stores in the stream whether it was blocking. A call that begins while another one is in
  * progress has to find the same mode as that one did; a call that ends has to leave the mode that the other one
  * needs. The stream is the call's first argument. */
-/* A call was cut by a cancellation while it read: the stream that is its argument, if it is plain, goes on as if it had not been made. */
-void spindle_streams_were_cut(zend_execute_data *execute_data, zval *result);
 bool spindle_tls_begins(zend_execute_data *execute_data); /* returns false if it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);
 
@@ -302,7 +300,7 @@ typedef enum spindle_before {
 } spindle_before;
 spindle_before spindle_before_call(spindle_call *call);
 void spindle_release_locks(spindle_call *call);
-void spindle_after_call(zend_execute_data *execute_data, zval *result);
+void spindle_after_call(zend_execute_data *execute_data);
 void spindle_fiber_suspends(void);
 void spindle_poll_is_due(void);
 void spindle_call_made(zend_execute_data *execute_data, zval *result);

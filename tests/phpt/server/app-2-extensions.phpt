@@ -59,7 +59,8 @@ $boot = function (int $instance): callable {
     }
     return function () use ($instance) {
         Loader::$called = 'none';
-        $before = [...fetched(), loads()];
+        $begins = $instance === 1 ? 'boot' : 'script';
+        $before = [...fetched(), loads()] === [$begins, $begins, $begins];
         $of = $_GET['of'] ?? null;
         if ($of !== null) {
             stream_context_set_default(headed($of));
@@ -74,7 +75,8 @@ $boot = function (int $instance): callable {
         $errors = [json_last_error(), preg_last_error(), (date_get_last_errors() ?: ['error_count' => 0])['error_count']];
         $size = $of !== null ? filesize('invoice.pdf') : 0;
         usleep(50_000);
-        echo json_encode([$instance, $before, [...fetched(), loads()], $errors, $size, $of !== null ? filesize('invoice.pdf') : 0]), "\n";
+        $after = [...fetched(), loads()];
+        echo json_encode([$before, $of === null ? array_unique($after) === [$begins] : $after, $errors, $size, $of !== null ? filesize('invoice.pdf') : 0]), "\n";
     };
 };
 $server = S\application($boot, 2, eager: true);
@@ -89,10 +91,10 @@ fclose($target);
 array_map('unlink', glob('*/invoice.pdf'));
 ?>
 --EXPECT--
-[0,["script","script","script"],["one","one's documents","one"],[4,2,1],1000,1000]
-[1,["boot","boot","boot"],["two","two's documents","two"],[0,0,0],20,20]
-[0,["script","script","script"],["script","script","script"],[0,0,0],0,0]
-[1,["boot","boot","boot"],["boot","boot","boot"],[0,0,0],0,0]
+[true,["one","one's documents","one"],[4,2,1],1000,1000]
+[true,["two","two's documents","two"],[0,0,0],20,20]
+[true,true,[0,0,0],0,0]
+[true,true,[0,0,0],0,0]
 ["script","script","script"]
 ["alone","alone","script"]
 ["script","script"]

@@ -12,7 +12,6 @@ use crate::runtime::{
     pending_cancel::{self, refresh_checks},
     scheduler::{self, Core, Runtime},
 };
-use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, engine, exception};
 
 /// Lets the trampoline of the running function yield after the call. Returns `false` if it has none that does.
@@ -45,7 +44,7 @@ fn yield_for_files(rt: &'static Runtime, frame: Frame) {
 
 /// The slow path of the trampoline after a call: yields, or throws the cancellation for which the C code was made to fail.
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn spindle_after_call(frame: Frame, result: *mut sys::zval) {
+pub(super) extern "C" fn spindle_after_call(frame: Frame) {
     let Some(rt) = scheduler::existing() else { return };
     let ctx = rt.context();
     if !ctx.failing.are_on() {
@@ -61,8 +60,6 @@ pub(super) extern "C" fn spindle_after_call(frame: Frame, result: *mut sys::zval
     refresh_checks(ctx);
     let Some(cancellation) = failing else { return };
     let thrown = exception::take();
-    // SAFETY: the engine's place for the result of this call, whose arguments still exist.
-    unsafe { sys::spindle_streams_were_cut(frame.as_raw(), result) };
     if frame.function().is_some_and(starts_session) {
         c::spindle_sapi_abort_session();
     }

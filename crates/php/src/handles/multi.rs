@@ -218,7 +218,7 @@ pub(super) fn watch(call: Trampolined) {
     wait(rt, host, call, address, waits);
     leave(address);
     if c::spindle_check_after.get() != 0 {
-        spindle_after_call(call.frame, call.result);
+        spindle_after_call(call.frame);
     }
     if !waits && call.result().as_long() == Some(0) {
         had_nothing_to_do(rt, address);
