@@ -320,9 +320,9 @@ void spindle_functions_add(const zend_function_entry *functions);
 void spindle_functions_remove(void);
 
 /* Returns true for a handler that is put in front of a function's trampoline: surroundings.c. */
+bool spindle_is_in_front(zif_handler handler);
 /* Returns the connection that functions of ext/pgsql use where code does not say which; NULL: there is none, or it is not known. */
 zend_object *spindle_pgsql_link(void);
-bool spindle_is_in_front(zif_handler handler);
 
 /* --- instances of an application: instances.c --- */
 

@@ -68,6 +68,15 @@ static void **entry(const spindle_instance *of, const void *offset)
 	return ((uintptr_t) offset - 1) / sizeof(void *) < last ? (void **) ((char *) base_of(of) + (uintptr_t) offset) : NULL;
 }
 
+/* Returns the entry for the static properties of a class; NULL if it has none of its own, or the table is too short. */
+static void **entry_of_statics(const spindle_instance *of, const zend_class_entry *ce)
+{
+	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
+		return NULL;
+	}
+	return entry(of, ZEND_MAP_PTR(ce->static_members_table));
+}
+
 /* --- offsets ------------------------------------------------------------------------------------------------------------ */
 
 /* Entries of this process. opcache numbers those of the code that processes share from CG(map_ptr_last) on, so a range is left out
@@ -524,11 +533,10 @@ static void reach_variables(reachable *all, const zend_function *code)
 
 static void reach_statics(reachable *all, zend_class_entry *ce)
 {
+	void **place = entry_of_statics(instances_running, ce);
 	zend_function *code;
-	void **place;
 
-	if (ce->default_static_members_count && ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)
-			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
+	if (place && *place) {
 		zval *values = *place;
 
 		for (int i = 0; i < ce->default_static_members_count; i++) {
@@ -691,15 +699,14 @@ static zval *memory_of_statics(const spindle_instance *of, const zend_class_entr
 /* Gives an instance that begins again the static properties with which a class is declared, in the memory that it has had for them. */
 static void renew_statics(const zend_class_entry *ce, const spindle_instance *of)
 {
-	void **target;
+	void **target = entry_of_statics(of, ce);
 	zval *memory;
 
-	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
+	if (!target || *target) {
 		return;
 	}
-	target = entry(of, ZEND_MAP_PTR(ce->static_members_table));
 	memory = zend_hash_index_find_ptr(&of->statics, (zend_ulong) ZEND_MAP_PTR(ce->static_members_table));
-	if (!memory || !target || *target) {
+	if (!memory) {
 		return;
 	}
 	if (ce->parent) {
@@ -724,15 +731,10 @@ static void renew_statics(const zend_class_entry *ce, const spindle_instance *of
 
 static void copy_statics(const zend_class_entry *ce, const spindle_instance *to, const spindle_instance *from)
 {
-	void **source, **target;
+	void **source = entry_of_statics(from, ce), **target = entry_of_statics(to, ce);
 	zval *values, *copies;
 	int inherited = 0;
 
-	if (!ce->default_static_members_count || !ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)) {
-		return;
-	}
-	source = entry(from, ZEND_MAP_PTR(ce->static_members_table));
-	target = entry(to, ZEND_MAP_PTR(ce->static_members_table));
 	if (!source || !*source || !target || *target) {
 		return;
 	}
@@ -1063,11 +1065,10 @@ static void end_code(uint8_t *kept, zend_function *code)
 
 static void end_class(uint8_t *kept, zend_class_entry *ce)
 {
+	void **place = entry_of_statics(instances_running, ce);
 	zend_function *code;
-	void **place;
 
-	if (ce->default_static_members_count && ZEND_MAP_PTR_IS_OFFSET(ce->static_members_table)
-			&& (place = entry(instances_running, ZEND_MAP_PTR(ce->static_members_table))) && *place) {
+	if (place && *place) {
 		zval *values = *place;
 
 		for (int i = 0; i < ce->default_static_members_count; i++) {

@@ -1,6 +1,7 @@
 /* What code of a request changes of its process, and others would see: time zone, locale, working directory, the encoding of mbstring,
- * whether errors are displayed, the errors of the last calls, and the connections of pg_connect(). Each request begins with what the boot of its instance has left, or the process has. They are exchanged in a
- * switch between requests, and only where the two differ that costs more than a few moves. */
+ * whether errors are displayed, the errors of the last calls, and the connections of pg_connect(). Each request begins with what the boot
+ * of its instance has left, or the process has. They are exchanged in a switch between requests, and only where the two differ that costs
+ * more than a few moves. */
 #include "glue.h"
 #include "surroundings.h"
 
