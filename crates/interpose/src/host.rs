@@ -115,8 +115,8 @@ pub trait Host {
     fn yield_for_file(&self, at_end: bool);
     /// Returns the id of the running coroutine, which is never reused.
     fn coroutine(&self) -> u64;
-    /// Ends the process: this call would wait for ever, for a lock that a coroutine holds which does not go on. Called whether suspension is enabled
-    /// or not.
+    /// Ends the process: this call would wait for ever, for a lock that a coroutine holds which does not go on. Called whether
+    /// suspension is enabled or not.
     fn ends_without_lock(&self, call: &'static str) -> !;
     /// Returns `true` while the calls of the running C code are to fail, because its coroutine is cancelled or its
     /// handle closed.
