@@ -317,6 +317,15 @@ impl Function {
         unsafe { slice::from_raw_parts(common.arg_info, common.num_args as usize + usize::from(is_variadic)) }
     }
 
+    /// Returns `true` for an internal function that has a parameter with this name.
+    pub fn is_internal_with_parameter(&self, name: &CStr) -> bool {
+        self.is_internal()
+            && self.parameters().iter().any(|parameter| {
+                // SAFETY: the parameters of internal functions have C strings as names.
+                unsafe { CStr::from_ptr(parameter.name.cast()) == name }
+            })
+    }
+
     /// Returns its flags (`ZEND_ACC_…`).
     pub fn flags(self) -> u32 {
         self.head().flags

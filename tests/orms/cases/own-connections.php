@@ -87,4 +87,11 @@ if (KIND === 'pgsql') {
     $named = spawn(static fn () => pg_fetch_result(pg_query($link, 'select 5 from pg_sleep(0.01)'), 0, 0));
     $other = spawn($query, 'select 6');
     same(['5', '6'], [await($named), await($other)], 'named, and not');
+    // While it waits, others connect.
+    $watcher->exec('select pg_advisory_lock(7)');
+    $waits = spawn($query, 'select pg_advisory_lock(7) is null');
+    $free = \Async\withTimeout(30_000, static fn () => pg_fetch_result(pg_query(pg_connect("host=$host port=$port user=$user password='$password' dbname=$name", PGSQL_CONNECT_FORCE_NEW), 'select 7'), 0, 0));
+    same(['7', false], [$free, $waits->isCompleted()], 'beside a call that waits');
+    $watcher->exec('select pg_advisory_unlock(7)');
+    await($waits);
 }

@@ -143,7 +143,7 @@ struct About {
     verdict: Verdict,
     /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
-    /// Its functions use a connection that they are not given.
+    /// Whether its functions with a parameter `$connection` use a default one when they are given none.
     has_default: bool,
     /// Whether its globals are exchanged with a native PHP request.
     is_of_requests: bool,
@@ -420,8 +420,8 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
         }
     }
     if !is_given
-        && kind != CallKind::Makes
         && known(extension).has_default
+        && frame.function().is_some_and(|function| function.is_internal_with_parameter(c"connection"))
         && let Some(link) = c::spindle_pgsql_link()
     {
         with(groups::group_id(link.address()), mode);
