@@ -63,16 +63,16 @@ async def topics():
         while True:
             await asyncio.sleep(0.1)
             await ask('GET', '/publish')
-    publishing = asyncio.create_task(publish())
+    # A topic whose worker is replaced meanwhile ends with that. What fails is told when it does.
+    tasks = [asyncio.create_task(ask('GET', '/topic')), asyncio.create_task(publish())]
     try:
-        # One whose worker is replaced meanwhile ends with that.
-        await ask('GET', '/topic')
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
     finally:
-        publishing.cancel()
-        try:
-            await publishing
-        except asyncio.CancelledError:
-            pass
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def repeat(what):

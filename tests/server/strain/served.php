@@ -214,7 +214,7 @@ $cases['all at once, for minutes, behind spindle serve'] = function (): string {
         $counts = json_decode((string) array_pop($lines), true) ?? throw new \Exception('the clients: ' . file_get_contents(WORK . "/$command->name.clients-errors"));
         foreach ($lines as $line) {
             [$at, $what] = explode(' ', $line, 2);
-            array_filter($killing, fn($between) => $between[0] <= (float) $at && (float) $at <= $between[1]) || throw new \Exception("$command->name, at $at, while no worker was killed: $what; " . substr($command->said(), -3000));
+            array_filter($killing, fn($between) => $between[0] <= (float) $at && (float) $at <= $between[1]) || throw new \Exception("$command->name, at $at, when no worker was killed (" . json_encode($killing) . "): $what; " . substr($command->said(), -3000));
         }
         foreach ($counts as $what => $count) $count > 0 || throw new \Exception("$command->name: no $what");
         // What the command has after its first rounds is what it has at the end.
