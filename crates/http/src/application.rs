@@ -5,6 +5,7 @@
 //! boot, whose handlers and variables the requests of the instance begin with. An instance ends with the server, after a request that has
 //! not returned, and when it has served as many as it may; then the next one is booted in its place.
 
+use crate::ending::Ends;
 use crate::errors::{self, server_error};
 use crate::helpers;
 use crate::life::{self, Life, STEP, wait_while};
@@ -41,6 +42,8 @@ pub trait Owner {
     fn is_stopping(&self) -> bool;
     /// Returns how many requests an instance serves; 0: there is no limit.
     fn instance_requests(&self) -> u64;
+    /// Returns how many nanoseconds the end of an instance may wait, and then for another time; 0: there is no limit.
+    fn limits_of_ends(&self) -> (u64, u64);
 }
 
 /// The application of a server.
@@ -53,6 +56,8 @@ pub struct Application {
     places: RefCell<Vec<Rc<Place>>>,
     /// Requests that wait for a place.
     queue: RefCell<VecDeque<Rc<Exchange>>>,
+    /// The ends of instances.
+    pub ends: Rc<Ends>,
 }
 
 /// What is the matter with the instance of a place.
@@ -86,6 +91,7 @@ pub struct Place {
     handler: ValueCell,
     errors: RefCell<Option<ErrorHandling>>,
     changed: WaitQueue,
+    ends: Rc<Ends>,
 }
 
 impl Default for Application {
@@ -96,6 +102,7 @@ impl Default for Application {
             is_eager: Cell::new(false),
             places: RefCell::default(),
             queue: RefCell::default(),
+            ends: Rc::default(),
         }
     }
 }
@@ -195,7 +202,7 @@ impl Application {
         }
         let scope = Scope::new(errors::report)?;
         let places: Option<Vec<Rc<Place>>> = (0..self.instances.get())
-            .map(|number| Some(Rc::new(Place::new(number, &scope, seed, Instance::new(seed)?))))
+            .map(|number| Some(Rc::new(Place::new(number, &scope, seed, Instance::new(seed)?, &self.ends))))
             .collect();
         self.places.replace(places.ok_or_else(too_many)?);
         if self.is_eager.get() {
@@ -227,8 +234,12 @@ impl Application {
         let is_any = |phase: Phase| places.iter().any(|place| place.phase.get() == phase);
         wait_while(|| is_any(Phase::Booting));
         places.iter().for_each(|place| place.end(owner));
-        // Each takes no longer than it may.
-        while is_any(Phase::Ending) && wait_while(|| is_any(Phase::Ending)) {}
+        self.ends.stop();
+        let ends = || {
+            self.ends.cut();
+            is_any(Phase::Ending)
+        };
+        while is_any(Phase::Ending) && wait_while(ends) {}
         if is_any(Phase::Booting) || is_any(Phase::Ending) {
             self.places.replace(places); // they end with PHP's request
         }
@@ -268,7 +279,7 @@ impl Application {
 }
 
 impl Place {
-    fn new(number: usize, server: &Scope, seed: Seed, instance: Instance) -> Place {
+    fn new(number: usize, server: &Scope, seed: Seed, instance: Instance, ends: &Rc<Ends>) -> Place {
         Place {
             number,
             server: server.clone(),
@@ -281,6 +292,7 @@ impl Place {
             handler: ValueCell::new(),
             errors: RefCell::new(None),
             changed: WaitQueue::new(),
+            ends: Rc::clone(ends),
         }
     }
 
@@ -427,7 +439,9 @@ impl Place {
         self.phase.set(then);
         let Some(own) = self.life.request() else { return };
         self.phase.set(Phase::Ending);
-        let (turn, owner) = (Turn::of(self, then), Rc::downgrade(owner));
+        let (turn, limits) = (Turn::of(self, then), owner.limits_of_ends());
+        owner.wake(); // to see when that is
+        let owner = Rc::downgrade(owner);
         // In a scope that does not end with the instance.
         let ending = self.server.below(errors::report).and_then(|scope| {
             scope.spawn_in_request(own, move || {
@@ -440,7 +454,10 @@ impl Place {
             })
         });
         match ending {
-            Ok(ending) => ending.runs_as(APPLICATION),
+            Ok(ending) => {
+                ending.runs_as(APPLICATION);
+                self.ends.add(ending, limits);
+            }
             Err(_) => {
                 drop(exception::take());
                 self.phase.set(then);

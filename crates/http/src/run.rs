@@ -125,12 +125,14 @@ fn serve(server: &Owned<Instance<Server>>, inner: &Rc<Inner>) -> Result<(), Thro
         if inner.core.is_drained() {
             return log::end(server, inner);
         }
+        let ends_by = server.application.ends.cut();
         if inner.core.has_work() {
             coroutine::suspend()?;
             continue;
         }
         inner.waits.set(true);
-        let waited = inner.set.wait("Server::run", inner.core.next_deadline());
+        let deadline = inner.core.next_deadline().into_iter().chain(ends_by).min();
+        let waited = inner.set.wait("Server::run", deadline);
         inner.waits.set(false);
         waited?;
     }

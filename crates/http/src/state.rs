@@ -181,4 +181,9 @@ impl Owner for Inner {
     fn instance_requests(&self) -> u64 {
         self.core.settings().instance_requests
     }
+
+    fn limits_of_ends(&self) -> (u64, u64) {
+        let settings = self.core.settings();
+        (settings.request_timeout, settings.cancel_grace)
+    }
 }

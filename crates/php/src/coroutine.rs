@@ -186,6 +186,13 @@ impl Coroutine {
         }
     }
 
+    /// Does the same with this exception.
+    pub fn cancel_with(&self, reason: &Object) {
+        if let Some(rt) = self.unless_ended() {
+            exception::put_aside(|| life::cancel(rt, self.0.co.get(), reason));
+        }
+    }
+
     fn unless_ended(&self) -> Option<&'static scheduler::Runtime> {
         check_place();
         let rt = scheduler::rt();
