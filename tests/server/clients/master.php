@@ -173,6 +173,7 @@ $cases['serve: signals while it reloads are one further reload, which has the la
         $serve->signal(SIGHUP);
         usleep(1000);
     }
+    status(); // answered when it has seen the signals
     same('first', $serve->get('/'));
     same(true, lives($second));
     touch(WORK . '/go');
