@@ -2,6 +2,9 @@
 #include "php.h"
 #include "php_network.h"
 #include "ext/standard/file.h"
+#if __has_include("ext/pdo/php_pdo_driver.h")
+#include "ext/pdo/php_pdo_driver.h"
+#endif
 #include "glue.h"
 
 /* The first fields of ext/openssl's socket structure, which it also uses for plain sockets, without a handle. */
@@ -155,4 +158,54 @@ bool spindle_stream_has_buffered(zval *resource)
 {
 	php_stream *stream = stream_of(resource);
 	return stream && has_buffered(stream);
+}
+
+/* --- streams that calls use without having them as arguments --- */
+
+zend_resource *spindle_stream_of_filter(zend_resource *filter)
+{
+	php_stream_filter *its = filter->type == php_file_le_stream_filter() ? filter->ptr : NULL;
+
+	return its && its->chain && its->chain->stream ? its->chain->stream->res : NULL;
+}
+
+/* Returns the resource of a value at this position among those that are resources. */
+static zend_resource *resource_of(zval *value, uint32_t *number)
+{
+	ZVAL_DEREF(value);
+	return Z_TYPE_P(value) == IS_RESOURCE && (*number)-- == 0 ? Z_RES_P(value) : NULL;
+}
+
+/* Returns a stream that an object refers to, by its number; NULL: there are no more. These are what is bound to a statement of PDO, and what
+ * objects of final classes, which have no properties of user code, tell the garbage collector of. */
+zend_resource *spindle_stream_within(zend_object *object, uint32_t number)
+{
+	zend_resource *found = NULL;
+	zval *values = NULL;
+	int count = 0;
+
+#ifdef PHP_PDO_DRIVER_H
+	zend_class_entry *statement = zend_hash_str_find_ptr(CG(class_table), ZEND_STRL("pdostatement"));
+
+	if (statement && object->ce->create_object == statement->create_object) {
+		struct pdo_bound_param_data *parameter;
+		HashTable *bound = php_pdo_stmt_fetch_object(object)->bound_params;
+
+		if (bound) {
+			ZEND_HASH_FOREACH_PTR(bound, parameter) {
+				if ((found = resource_of(&parameter->parameter, &number))) {
+					return found;
+				}
+			} ZEND_HASH_FOREACH_END();
+		}
+		return NULL;
+	}
+#endif
+	if (object->ce->ce_flags & ZEND_ACC_FINAL && object->handlers->get_gc) {
+		object->handlers->get_gc(object, &values, &count);
+	}
+	for (int i = 0; i < count && !found; i++) {
+		found = resource_of(&values[i], &number);
+	}
+	return found;
 }

@@ -4,7 +4,7 @@
 
 use spindle_php_sys as sys;
 use spindle_zend::{
-    Array, Class, Frame, Function, Handler, Object, Owned, PhpStatic, Str, Text, Value, declare, zeroed,
+    Array, Class, Frame, Function, Handler, Object, Owned, PhpStatic, Resource, Str, Text, Value, declare, zeroed,
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -183,6 +183,8 @@ declare! {
     pub safe fn spindle_vm_interrupt_take() -> bool;
     pub safe fn spindle_is_innermost(frame: Frame) -> bool;
     pub safe fn php_le_stream_context() -> c_int;
+    pub safe fn spindle_stream_of_filter(resource: &Resource) -> Option<&Resource>;
+    pub safe fn spindle_stream_within(object: &Object, number: u32) -> Option<&Resource>;
     pub safe fn _php_stream_get_url_stream_wrappers_hash() -> Option<&'static Array>;
 
     // Closures, their targets, and proxies for these. Methods that are called by any name take the name and an array.

@@ -97,3 +97,18 @@ with_coroutines('a handle that outlives its coroutine keeps its connection', fun
     $kept = null;
     finished(Async\spawn(fn() => $pid($connect()))) === $mine or $check->problem('it was not used again');
 });
+
+with_coroutines('the same connection, asked for in other words', function (Check $check): void {
+    $ask = static function (int $flags, string $word): array {
+        $db = \pg_pconnect(env('SPINDLE_PG_CONNECT'), $flags);
+        return \pg_fetch_row(\pg_query($db, "select pg_backend_pid(), '$word' from (select pg_sleep(0.1)) s"));
+    };
+    $all = [Async\spawn($ask, 0, 'one'), Async\spawn($ask, PGSQL_CONNECT_FORCE_NEW, 'two'), Async\spawn($ask, 0, 'three')];
+    [$numbers, $words] = [[], []];
+    foreach ($all as $coroutine) {
+        [$numbers[], $words[]] = finished($coroutine);
+    }
+    if ($words !== ['one', 'two', 'three'] || \count(\array_unique($numbers)) !== 3) {
+        $check->problem('answers ' . \json_encode($words) . ' of the connections ' . \json_encode($numbers));
+    }
+});

@@ -139,3 +139,25 @@ $pipe = \popen('exec sleep 2', 'r');
 closed_while_busy('a pipe', fn() => \fgets($pipe), fn() => \pclose($pipe));
 closed_while_busy('phpredis', fn() => $redis->blPop([unique('empty')], 2), fn() => $redis->close());
 closed_while_busy('mysqli', fn() => $mysqli->query('select sleep(2)'), fn() => $mysqli->close());
+
+with_coroutines('closing what has the connection of a call in progress', function (Check $check): void {
+    $db = mysqli();
+    [$result, $statement, $other] = [$db->query('select 1'), $db->prepare('select 2'), $db->prepare('select 3')];
+    $ways = ['a result' => $result->close(...), 'a statement' => $statement->close(...), 'a statement, by its function' => fn() => \mysqli_stmt_close($other)];
+    foreach ($ways as $name => $close) {
+        $query = Async\spawn(fn() => $db->query('select 7, sleep(0.1)')->fetch_row()[0]);
+        do {
+            Async\suspend();
+        } while ($query->getAwaitingInfo() === []);
+        $closing = Async\spawn($close);
+        try {
+            $answer = finished($query);
+            finished($closing);
+        } catch (\Exception $e) {
+            $answer = $e->getMessage();
+        }
+        if ($answer !== '7') {
+            $check->problem("closing $name beside a query: " . \json_encode($answer));
+        }
+    }
+});

@@ -123,3 +123,18 @@ with_coroutines('fibers that continue in another coroutine', function (Check $ch
     $got = finished($first);
     $got === '9: text' or $check->problem('the one after them returns ' . \json_encode($got));
 });
+
+with_coroutines('clones, which have one socket', function (Check $check): void {
+    $client = soap(null, ['keep_alive' => true]);
+    $client->double(1);
+    $turns = [];
+    foreach (['one', 'two', 'three'] as $text) {
+        $clone = clone $client;
+        $turns[$text] = Async\spawn(fn() => $clone->turn($text));
+    }
+    foreach ($turns as $text => $turn) {
+        if (($answer = finished($turn)) !== \strrev($text)) {
+            $check->problem("the answer for $text is " . \json_encode($answer));
+        }
+    }
+});

@@ -5,13 +5,14 @@ use crate::c;
 use crate::handles::{
     calls::{self, CallRecord},
     declared, groups,
-    kinds::{CallKind, Flags, Mode, kind_of_calls, mode},
+    kinds::{CallKind, Flags, Mode, kind_of_calls, mode, own_property},
+    persistent::Asked,
     verdicts::{self, Verdict},
 };
 use crate::isolation::{globals, sapi};
 use rustc_hash::FxBuildHasher;
 use spindle_php_sys as sys;
-use spindle_zend::{Extension, Frame, Function, Object, PhpStatic, Resource, Value, engine};
+use spindle_zend::{Extension, Frame, Function, Object, PhpStatic, Resource, Str, Value, engine};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -135,6 +136,32 @@ pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKin
     }
 }
 
+/// Handles that calls use without having them as arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hidden {
+    No,
+    /// A default connection, where a function has a parameter `$connection` and is given none.
+    Connection,
+    /// The socket in a property of its objects: a clone has it, too.
+    Socket,
+    /// The files of a handle of cURL.
+    Files,
+    /// The streams that were bound to a statement.
+    Bound,
+}
+
+impl Hidden {
+    fn of(extension: &str) -> Hidden {
+        match extension {
+            "pgsql" => Hidden::Connection,
+            "soap" => Hidden::Socket,
+            "curl" => Hidden::Files,
+            "pdo" => Hidden::Bound,
+            _ => Hidden::No,
+        }
+    }
+}
+
 /// Data about an extension.
 #[derive(Clone, Copy)]
 struct About {
@@ -143,8 +170,8 @@ struct About {
     verdict: Verdict,
     /// Whether it has functions of the kind `Exclusive`.
     has_exclusive: bool,
-    /// Whether its functions with a parameter `$connection` use a default one when they are given none.
-    has_default: bool,
+    /// What its calls use that they are not given.
+    hidden: Hidden,
     /// Whether its globals are exchanged with a native PHP request.
     is_of_requests: bool,
 }
@@ -161,7 +188,7 @@ fn known(extension: Option<Extension>) -> About {
             key: first_of_family(extension, &name),
             verdict: verdicts::of_module(&name),
             has_exclusive: verdicts::has_exclusive(&name),
-            has_default: name == "pgsql",
+            hidden: Hidden::of(&name),
             is_of_requests: verdicts::is_of_requests(&name),
         }
     })
@@ -202,6 +229,11 @@ fn running_function() -> Option<Function> {
 /// Returns `true` if the running call is in the middle of a client's exchange with its server. Plain streams and
 /// sockets do not count: user code decides what is sent on them.
 pub fn is_in_exchange() -> bool {
+    let call = (!engine::has_bailed_out()).then(|| calls::running().next()).flatten();
+    // Without a frame, a handle is freed, or `foreach` goes on to the next row; a stream may be that of a large object.
+    if call.is_some_and(|call| call.frame().is_none_or(uses_stream_of_handle)) {
+        return true;
+    }
     running_function().is_some_and(|function| {
         matches!(
             kind_of_calls(Some(function)),
@@ -214,6 +246,12 @@ pub fn is_in_exchange() -> bool {
         ) && !function.extension().is_some_and(|extension| extension.is_named(&["standard", "sockets", "spl"]))
             && !ONLY_WAIT.contains(&lower_name(function).as_str())
     })
+}
+
+/// Returns `true` if a call uses a stream that was made from a handle, and has its connection.
+fn uses_stream_of_handle(frame: Frame) -> bool {
+    let first = frame.arguments().first().and_then(|value| value.dereferenced().as_resource());
+    groups::has_resources() && first.is_some_and(|stream| groups::group_of_resource(stream).is_some())
 }
 
 /// Returns `true` if the running function never waits on stock PHP, and its callers rely on nothing else running meanwhile.
@@ -402,29 +440,55 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
             None
         }
     };
+    // What has another handle's connection does not close that: it is closed in its turn.
+    let used_as = |is_its_own: bool| if mode == Mode::Close && !is_its_own { Mode::Both } else { mode };
     let mut is_given = false;
-    if let Some(key) = frame.this().and_then(of_object) {
-        with(key, mode);
+    if let Some(this) = frame.this()
+        && let Some(key) = of_object(this)
+    {
+        is_given = true;
+        with(key, used_as(key == this.address()));
     }
     for value in frame.arguments().iter().map(Value::dereferenced) {
         if let Some(object) = value.as_object() {
             if let Some(key) = of_object(object) {
-                with(key, mode);
                 is_given = true;
+                with(key, used_as(key == object.address()));
             }
         } else if let Some(resource) = value.as_resource().filter(|resource| !is_context(resource)) {
-            match groups::group_of_resource(resource) {
-                Some(group) => with(group, if of_streams { Mode::Both } else { mode }),
-                None => with(resource.address(), mode),
+            let stream = c::spindle_stream_of_filter(resource).unwrap_or(resource);
+            match groups::group_of_resource(stream) {
+                Some(group) => with(group, if of_streams { Mode::Both } else { used_as(false) }),
+                None => with(stream.address(), mode),
             }
         }
     }
-    if !is_given
-        && known(extension).has_default
-        && frame.function().is_some_and(|function| function.is_internal_with_parameter(c"connection"))
-        && let Some(link) = c::spindle_pgsql_link()
-    {
-        with(groups::group_id(link.address()), mode);
+    hidden_handles(frame, known(extension).hidden, is_given, mode, with);
+}
+
+/// Calls `with` with the handles of a call that are no arguments of it.
+fn hidden_handles(frame: Frame, hidden: Hidden, is_given: bool, mode: Mode, mut with: impl FnMut(usize, Mode)) {
+    let first = || frame.this().or_else(|| frame.arguments().first()?.dereferenced().as_object());
+    let within = |object| (0..).map_while(move |number| c::spindle_stream_within(object, number));
+    match hidden {
+        Hidden::No => {}
+        Hidden::Connection => {
+            if !is_given
+                && frame.function().is_some_and(|function| function.is_internal_with_parameter(c"connection"))
+                && let Some(link) = c::spindle_pgsql_link()
+            {
+                with(groups::group_id(link.address()), mode);
+            }
+        }
+        Hidden::Socket => {
+            let socket = frame.this().map(|this| own_property(this, c"httpsocket"));
+            if let Some(socket) = socket.as_ref().and_then(Value::as_resource) {
+                with(socket.address(), Mode::Both);
+            }
+        }
+        // The library writes to files while others may, but not when they are closed.
+        Hidden::Files => first().into_iter().flat_map(within).for_each(|file| with(file.address(), Mode::Shared)),
+        Hidden::Bound => first().into_iter().flat_map(within).for_each(|stream| with(stream.address(), Mode::Both)),
     }
 }
 
@@ -438,9 +502,8 @@ fn is_value(object: &Object) -> bool {
     known(extension_of(object)).verdict == Verdict::Free
 }
 
-/// Returns the key of a persistent connection: a hash of the arguments of the call that requests it, by which PHP looks
-/// it up. `None` if the call does not request one.
-pub(crate) fn persistent_key(frame: Frame) -> Option<u64> {
+/// Returns the request of a call for a persistent connection; `None` if it makes none.
+pub(crate) fn persistent_request(frame: Frame) -> Option<Asked> {
     /// `PDO::ATTR_PERSISTENT`.
     const PDO_PERSISTENT: u64 = 12;
     /// `STREAM_CLIENT_PERSISTENT`.
@@ -449,7 +512,9 @@ pub(crate) fn persistent_key(frame: Frame) -> Option<u64> {
     let extension = name_of(extension_of_call(frame));
     let mut persistent = name.contains("pconnect") || name == "pfsockopen";
     let mut hasher = DefaultHasher::new();
-    extension.hash(&mut hasher);
+    // The classes of PDO's drivers ask as PDO does.
+    extension.split('_').next().hash(&mut hasher);
+    let of = hasher.finish();
     for (index, argument) in frame.arguments().iter().enumerate() {
         if let Some(text) = argument.as_str() {
             let text = text.to_text();
@@ -463,11 +528,13 @@ pub(crate) fn persistent_key(frame: Frame) -> Option<u64> {
         } else if let Some(number) = argument.as_long() {
             persistent |= index == 4 && name == "stream_socket_client" && number & STREAM_PERSISTENT != 0;
             number.hash(&mut hasher);
-        } else if extension == "pdo"
+        } else if extension.starts_with("pdo")
             && let Some(options) = argument.as_array()
+            && let Some(value) = options.at(PDO_PERSISTENT).map(Value::dereferenced)
         {
-            persistent |= options.at(PDO_PERSISTENT).is_some_and(Value::is_truthy);
+            persistent |= value.is_truthy();
+            value.as_str().map(Str::as_bytes).hash(&mut hasher); // a name of its own
         }
     }
-    persistent.then(|| hasher.finish())
+    persistent.then(|| Asked { of, what: hasher.finish() })
 }

@@ -13,10 +13,13 @@ use crate::handles::{
     persistent, trampolines,
 };
 use spindle_php_sys as sys;
-use spindle_zend::{Frame, Function, Hook, Object, PhpStatic, Resource, Value, ValueCell, hooks};
+use spindle_zend::{
+    Class, Frame, Function, Hook, Object, PhpStatic, Resource, Str, Value, ValueCell, engine, exception, hooks,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
+use std::ptr::null;
 
 type FreeObject = unsafe extern "C" fn(*mut sys::zend_object);
 type GetMethod = unsafe extern "C" fn(
@@ -141,6 +144,21 @@ fn change_handlers(object: &Object, shares: bool) {
     }
     if own_end.is_some() && table.replace(offset_of!(sys::zend_object_handlers, free_obj), replacements[1]).is_ok() {
         entry.free_object = own_end;
+    }
+}
+
+/// Puts trampolines in front of the methods that objects of a class have in place of those in its table.
+pub(crate) fn change_methods_of_objects(class: Class, names: &[&[u8]]) {
+    let Ok(object) = engine::new_object(class) else { return drop(exception::take()) };
+    // SAFETY: the handlers of a live object, which are its extension's.
+    let Some(table) = (unsafe { FunctionTable::from_raw(object.handlers()) }) else { return };
+    let Some(find) = table.read().get_method else { return };
+    for name in names.iter().copied().map(Str::new) {
+        let mut place = object.as_raw();
+        // SAFETY: the handler of this object, and the name of a method.
+        let function = unsafe { find(&raw mut place, name.as_raw(), null()) };
+        // SAFETY: null, or a function of the class's extension.
+        unsafe { Function::from_raw(function) }.into_iter().for_each(trampolines::trampoline_found);
     }
 }
 

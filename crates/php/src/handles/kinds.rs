@@ -3,6 +3,7 @@
 use crate::isolation::call_info::CallInfo;
 use spindle_php_sys as sys;
 use spindle_zend::{Frame, Function, Object, Value};
+use std::ffi::CStr;
 
 /// The handles that a call of an internal function locks while its coroutine is suspended in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,12 +107,14 @@ pub(crate) fn mode(frame: Frame, kind: CallKind) -> Mode {
 /// Returns `true` if the connection of a queue or an exchange of ext-amqp has heartbeats. Then sending sets the time of the next one,
 /// and a call of the library that waits for a message aborts the process if that has changed meanwhile.
 fn has_heartbeats(object: &Object) -> bool {
-    let own = |object: &Object, name| {
-        let class = object.class().and_parents().find(|class| class.is_internal());
-        class.map_or(Value::NULL, |class| object.read_property(class, name))
-    };
-    let connection = own(object, c"connection");
-    connection.as_object().is_some_and(|connection| own(connection, c"heartbeat").is_truthy())
+    let connection = own_property(object, c"connection");
+    connection.as_object().is_some_and(|connection| own_property(connection, c"heartbeat").is_truthy())
+}
+
+/// Returns the property of an object that its internal class has declared.
+pub(crate) fn own_property(object: &Object, name: &CStr) -> Value {
+    let class = object.class().and_parents().find(|class| class.is_internal());
+    class.map_or(Value::NULL, |class| object.read_property(class, name))
 }
 
 /// Returns the kind of calls of a function that may have a trampoline.

@@ -3,10 +3,13 @@
 //! Extensions keep them in `EG(persistent_list)` under keys made of the arguments of the call that requests one, and
 //! return an entry to any caller, in use or not. Here each such request (a hash of the call's arguments) has
 //! *partitions* of that list, each with a connection of its own. A partition belongs to the first coroutine that
-//! requests it as long as any handle on its connection is alive. The first partition is the engine's list as it is. The
+//! requests it as long as any handle on its connection is alive. One partition is the engine's list as it is. The
 //! entries of the others are in the list under keys with a mark, which no extension looks up; during a call for such a
 //! partition the marks are exchanged (a [`View`]). All entries stay in the one list because code that closes a
 //! connection searches it.
+//!
+//! Requests with other arguments may have the same key (an empty text for null, another timeout). So what is in the engine's list
+//! as it is belongs, for each extension, to one coroutine at a time.
 
 use crate::c;
 use crate::isolation::calls::{self, CallState};
@@ -21,8 +24,17 @@ const MARK: &CStr = c"\x01spindle ";
 /// The mark of entries of the engine's own list, during a view of another partition.
 const HIDDEN: &CStr = c"\x01spindle hidden";
 
+/// A request for a persistent connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Asked {
+    /// Which extension is asked, as a hash: those that may have the same entries of the list.
+    pub(crate) of: u64,
+    /// For what, as a hash.
+    pub(crate) what: u64,
+}
+
 struct Partition {
-    asked: u64,
+    asked: Asked,
     /// Whether its entries have a mark: all but those of the engine's own list.
     is_marked: bool,
     owner: u64,
@@ -30,6 +42,12 @@ struct Partition {
     users: usize,
     /// Streams on it: their numbers and addresses.
     streams: Vec<(i64, usize)>,
+}
+
+impl Partition {
+    fn is_in_use(&self) -> bool {
+        self.users > 0 || !self.streams.is_empty()
+    }
 }
 
 static PARTITIONS: PhpStatic<RefCell<Vec<Partition>>> = PhpStatic::new(RefCell::new(Vec::new()));
@@ -50,23 +68,29 @@ fn index(group: usize) -> Option<usize> {
 
 /// Takes a partition for a request: the running coroutine's own, or one that is not in use. Returns its group id.
 /// [`remove_user`] has to be called at the call's end.
-pub(crate) fn take(asked: u64) -> usize {
+pub(crate) fn take(asked: Asked) -> usize {
     let me = scheduler::existing().map_or(Core::MAIN_ID, Runtime::owner_id);
     let mut partitions = PARTITIONS.borrow_mut();
     for partition in partitions.iter_mut() {
         partition.streams.retain(|(number, address)| is_open(*number, *address));
     }
-    let in_use = |partition: &Partition| partition.users > 0 || !partition.streams.is_empty();
+    let is_list_free = is_list_free(&partitions, asked.of, me);
     let find = |wanted: &dyn Fn(&Partition) -> bool| partitions.iter().position(|p| p.asked == asked && wanted(p));
-    let found = find(&|p| in_use(p) && p.owner == me).or_else(|| find(&|p| !in_use(p)));
+    let found = find(&|p| p.is_in_use() && p.owner == me)
+        .or_else(|| find(&|p| !p.is_in_use() && (p.is_marked || is_list_free)));
+    let is_marked = !is_list_free || find(&|p| !p.is_marked).is_some();
     let at = found.unwrap_or_else(|| {
-        let is_marked = partitions.iter().any(|partition| partition.asked == asked);
         partitions.push(Partition { asked, is_marked, owner: me, users: 0, streams: Vec::new() });
         partitions.len() - 1
     });
     partitions[at].owner = me;
     partitions[at].users += 1;
     at << 1 | 1
+}
+
+/// Returns `true` if what an extension has in the list as it is may be used by this coroutine, because no other one does.
+fn is_list_free(partitions: &[Partition], of: u64, owner: u64) -> bool {
+    !partitions.iter().any(|p| p.asked.of == of && !p.is_marked && p.is_in_use() && p.owner != owner)
 }
 
 fn is_open(number: i64, address: usize) -> bool {

@@ -84,6 +84,9 @@ pub fn install() {
             None => CallInfo::attach(without_trampoline(flags), function),
         }
     }
+    if let Some(reader) = Class::all().find(|class| class.name().as_bytes() == b"XMLReader") {
+        connection_groups::change_methods_of_objects(reader, &[b"open", b"xml"]); // in the table they are static
+    }
 }
 
 /// Returns the data for the slot of a function that needs no trampoline.
@@ -263,7 +266,7 @@ fn make_handle(call: Trampolined) {
     if let Some(this) = frame.this() {
         transactions::forget(this.address());
     }
-    let Some(asked) = classify::persistent_key(frame) else {
+    let Some(asked) = classify::persistent_request(frame) else {
         let driver = classify::key_of_driver(frame);
         match (frame.this(), driver) {
             (Some(this), Some(driver)) => {

@@ -114,6 +114,7 @@ pub(crate) fn of_function(extension: &str, class: Option<&[u8]>, name: &str) -> 
         ("curl", None) if name == "curl_multi_exec" => Some(CallKind::Performs),
         ("curl", None) if name == "curl_multi_select" => Some(CallKind::Watches),
         ("curl", None) if is_in(CURL_JOINS) => Some(CallKind::Joins),
+        ("curl", None) if is_in("curl_close curl_share_close") => return Some(None), // they do nothing
         ("amqp", Some(b"AMQPEnvelope" | b"AMQPBasicProperties" | b"AMQPTimestamp" | b"AMQPDecimal")) => {
             Some(CallKind::Plain)
         }
@@ -139,6 +140,7 @@ fn standard(name: &str) -> Option<Option<CallKind>> {
             (WRITES, Some(CallKind::Writes)),
             (BOTH, Some(CallKind::Stream)),
             (CLOSES, Some(CallKind::Closes)),
+            ("stream_filter_remove", Some(CallKind::Handle)), // the filter's stream
             (IN_PLACE, Some(CallKind::Unswitched)),
             ("dl", Some(CallKind::Loads)),
             ("request_parse_body", Some(CallKind::Body)),
@@ -217,7 +219,7 @@ const WRITES: &str = "fwrite fputs fputcsv fprintf vfprintf stream_socket_sendto
 /// Functions that use both directions of a stream, its position, or its layers.
 const BOTH: &str = "fflush fseek rewind ftell ftruncate fstat fsync fdatasync stream_copy_to_stream
     stream_socket_enable_crypto rewinddir flock file_put_contents proc_close stream_filter_append
-    stream_filter_prepend stream_filter_remove socket_connect stream_set_write_buffer set_file_buffer stream_set_read_buffer";
+    stream_filter_prepend socket_connect stream_set_write_buffer set_file_buffer stream_set_read_buffer";
 /// Functions that change an array in place, and run PHP code meanwhile (`__toString()`, destructors) without holding the
 /// array: code that writes to it lets them use freed memory. The engine's sorts hold it.
 const IN_PLACE: &str = "array_multisort array_splice";
@@ -254,7 +256,7 @@ const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob
     array_replace array_replace_recursive array_keys array_key_first array_key_last array_values array_count_values
     array_column array_reverse array_pad array_flip array_change_key_case array_intersect_key array_diff_key array_rand
     array_sum array_product array_reduce array_filter array_map array_key_exists key_exists array_chunk array_combine
-    array_is_list usort uasort uksort array_intersect_ukey array_uintersect array_uintersect_assoc
+    array_is_list array_unique sort rsort asort arsort ksort krsort natsort natcasesort usort uasort uksort array_intersect_ukey array_uintersect array_uintersect_assoc
     array_intersect_uassoc array_uintersect_uassoc array_diff_ukey array_udiff array_diff_uassoc array_udiff_assoc
     array_udiff_uassoc array_diff array_intersect array_diff_assoc array_intersect_assoc base64_encode base64_decode
     constant ip2long long2ip getenv putenv getopt get_current_user get_cfg_var error_get_last error_clear_last
