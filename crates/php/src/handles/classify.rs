@@ -5,7 +5,8 @@ use crate::c;
 use crate::handles::{
     calls::{self, CallRecord},
     declared, groups,
-    kinds::{CallKind, Flags, Mode, kind_of_calls, mode, own_property},
+    hidden::Hidden,
+    kinds::{CallKind, Flags, Mode, kind_of_calls, mode},
     persistent::Asked,
     verdicts::{self, Verdict},
 };
@@ -133,32 +134,6 @@ pub(crate) fn flags_of(function: Function, module: &Module, kind: Option<CallKin
         (_, Some(CallKind::Alone)) => Flags::Always,
         (_, Some(kind)) if kind != CallKind::Handle && kind != CallKind::Makes => Flags::Never,
         _ => Flags::AroundCallbacks,
-    }
-}
-
-/// Handles that calls use without having them as arguments.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hidden {
-    No,
-    /// A default connection, where a function has a parameter `$connection` and is given none.
-    Connection,
-    /// The socket in a property of its objects: a clone has it, too.
-    Socket,
-    /// The files of a handle of cURL.
-    Files,
-    /// The streams that were bound to a statement.
-    Bound,
-}
-
-impl Hidden {
-    fn of(extension: &str) -> Hidden {
-        match extension {
-            "pgsql" => Hidden::Connection,
-            "soap" => Hidden::Socket,
-            "curl" => Hidden::Files,
-            "pdo" => Hidden::Bound,
-            _ => Hidden::No,
-        }
     }
 }
 
@@ -463,33 +438,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
             }
         }
     }
-    hidden_handles(frame, known(extension).hidden, is_given, mode, with);
-}
-
-/// Calls `with` with the handles of a call that are no arguments of it.
-fn hidden_handles(frame: Frame, hidden: Hidden, is_given: bool, mode: Mode, mut with: impl FnMut(usize, Mode)) {
-    let first = || frame.this().or_else(|| frame.arguments().first()?.dereferenced().as_object());
-    let within = |object| (0..).map_while(move |number| c::spindle_stream_within(object, number));
-    match hidden {
-        Hidden::No => {}
-        Hidden::Connection => {
-            if !is_given
-                && frame.function().is_some_and(|function| function.is_internal_with_parameter(c"connection"))
-                && let Some(link) = c::spindle_pgsql_link()
-            {
-                with(groups::group_id(link.address()), mode);
-            }
-        }
-        Hidden::Socket => {
-            let socket = frame.this().map(|this| own_property(this, c"httpsocket"));
-            if let Some(socket) = socket.as_ref().and_then(Value::as_resource) {
-                with(socket.address(), Mode::Both);
-            }
-        }
-        // The library writes to files while others may, but not when they are closed.
-        Hidden::Files => first().into_iter().flat_map(within).for_each(|file| with(file.address(), Mode::Shared)),
-        Hidden::Bound => first().into_iter().flat_map(within).for_each(|stream| with(stream.address(), Mode::Both)),
-    }
+    known(extension).hidden.handles(frame, is_given, mode, with);
 }
 
 /// Returns `true` for stream contexts, which are no handles: each stream opened with one is a handle of its own.

@@ -10,6 +10,7 @@ pub mod declared;
 pub mod function_table;
 pub(crate) mod groups;
 pub mod handle_locks;
+pub(crate) mod hidden;
 pub mod iterators;
 pub mod kinds;
 pub mod matches;
