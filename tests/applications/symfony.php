@@ -166,6 +166,20 @@ function symfony_serve(): string
         check('the status of the server', $server->status(), 0, $server->said());
     }
 
+    // Each request begins with connections of its own to the database, also after one that has left a transaction open.
+    $database = new \PDO("sqlite:$folder/../orders.db");
+    $database->exec('create table orders (n int)');
+    @unlink("$folder/errors.log");
+    $server = $serve($folder, ['--instances', '1']);
+    $address = $serving($server);
+    $answers = array_map(static fn (int $n) => (string) @file_get_contents("{$address}order/$n"), range(1, 4));
+    check('the answers to orders', $answers, ['', 'order 2 at level 1', 'order 3 at level 0', 'order 4 at level 0'], (string) @file_get_contents("$folder/errors.log"));
+    check('the orders', $database->query('select n from orders')->fetchAll(\PDO::FETCH_COLUMN), [3, 4]);
+    $warned = substr_count(file_get_contents("$folder/errors.log"), 'A request has left a transaction open on the connection default: it is rolled back');
+    check('the transactions left open that were logged', $warned, 2);
+    $server->signal(SIGTERM);
+    check('the status of the server', $server->status(), 0, $server->said());
+
     // Runtimes that keep the first request that they make, as Symfony's does from 7.4 on, and fronts that return a response.
     file_put_contents("$folder/src/KeepingRuntime.php", <<<'PHP'
         <?php

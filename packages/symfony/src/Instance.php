@@ -46,7 +46,7 @@ final class Instance
         }
     }
 
-    /** Handles the request whose superglobals these are. Kernels reset their services before a request. */
+    /** Handles the request whose superglobals these are. Kernels reset their services before a request. Connections are closed after it. */
     public function handle(): void
     {
         \error_reporting($this->reported);
@@ -57,6 +57,8 @@ final class Instance
         } catch (\Throwable $thrown) {
             $this->guard();
             throw $thrown;
+        } finally {
+            Connections::close($this->kernel);
         }
     }
 

@@ -9,7 +9,7 @@
 
 namespace App;
 
-use Doctrine\DBAL\DriverManager;
+use Doctrine\DBAL\{Connection, DriverManager};
 use Doctrine\ORM\{Configuration, EntityManager, EntityManagerInterface, Mapping as ORM, Mapping\Driver\AttributeDriver, Tools\SchemaTool};
 use Symfony\Bundle\FrameworkBundle\Controller\AbstractController;
 use Symfony\Bundle\FrameworkBundle\{FrameworkBundle, Kernel\MicroKernelTrait};
@@ -109,6 +109,12 @@ final class Kernel extends Base
         $services = $container->services();
         // As DoctrineBundle has it: what a request has read is not known to the next one.
         $services->set(EntityManagerInterface::class)->factory([Entities::class, 'make'])->tag('kernel.reset', ['method' => 'clear']);
+        // As DoctrineBundle has them, too: public services, of which a parameter has the names.
+        $container->parameters()->set('doctrine.connections', ['default' => 'doctrine.dbal.default_connection', 'unused' => 'doctrine.dbal.unused_connection']);
+        $services->set('doctrine.dbal.default_connection', Connection::class)->factory([DriverManager::class, 'getConnection'])
+            ->args([['driver' => 'pdo_sqlite', 'path' => WORK . '/orders.db']])->public();
+        $services->set('doctrine.dbal.unused_connection', Connection::class)->factory([DriverManager::class, 'noSuchMethod'])->public();
+        $services->alias(Connection::class, 'doctrine.dbal.default_connection');
         $services->set(Controller::class)->autowire()->autoconfigure()->public()->tag('controller.service_arguments');
         $services->set(Listener::class)->tag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 100])
             ->tag('kernel.event_listener', ['event' => 'kernel.response', 'method' => 'onResponse'])
@@ -125,6 +131,7 @@ final class Kernel extends Base
         }
         $routes->add('item', '/item/{id<\d+>}')->controller([Controller::class, 'item'])->methods(['PUT', 'DELETE']);
         $routes->add('hello', '/hello/{name}')->controller([Controller::class, 'hello'])->defaults(['_locale' => 'en']);
+        $routes->add('order', '/order/{n<\d+>}')->controller([Controller::class, 'order']);
         $routes->add('notes', '/notes/{of}')->controller([Controller::class, 'notes']);
         $routes->add('forgotten', '/forgotten/{of}')->controller([Controller::class, 'forgotten']);
         $routes->add('logout', '/logout');
@@ -336,6 +343,21 @@ final class Controller extends AbstractController
         array_map($manager->remove(...), $found);
         $manager->flush();
         return $this->json([$known, $said, $manager->getUnitOfWork()->size()]);
+    }
+
+    /** Leaves a transaction open: the first fails, the second forgets it. */
+    public function order(int $n, Connection $db): Response
+    {
+        static $kept; // as a service keeps a statement
+        $kept[] = $db->getNativeConnection();
+        $db->executeStatement('create temporary table basket (n int)'); // fails if it exists
+        $db->beginTransaction();
+        $db->insert('orders', ['n' => $n]);
+        if ($n === 1) {
+            throw new \DomainException('the payment is refused');
+        }
+        $n > 2 && $db->commit();
+        return new Response("order $n at level {$db->getTransactionNestingLevel()}");
     }
 
     /** Fails with entities that are known and not written. */
