@@ -21,7 +21,8 @@ trait OwnTransactions
     private const STATE = ['pdo', 'readPdo', 'transactions', 'recordsModified', 'readOnWriteConnection', 'queryLog', 'totalQueryDuration',
         'pretending', 'latestPdoTypeRetrieved', 'lastInsertId'];
 
-    private const SETTINGS = ['loggingQueries', 'tablePrefix'];
+    /** Grammars have a copy of the prefix. */
+    private const SETTINGS = ['loggingQueries', 'tablePrefix', 'queryGrammar', 'schemaGrammar'];
 
     public function __construct($pdo, $database = '', $tablePrefix = '', array $config = [])
     {

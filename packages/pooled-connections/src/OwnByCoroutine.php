@@ -51,14 +51,22 @@ trait OwnByCoroutine
         }, $this, $of)();
     }
 
-    /** What the running coroutine has. Objects are copied, if they can be, so that none is shared. */
+    /**
+     * What the running coroutine has. Objects are copied, if they can be, so that none is shared; but those that are settings are what the
+     * coroutine has that has made the object, and others copy them as it has changed them.
+     */
     private function ownState(): object
     {
         $context = localContext();
         $state = $context->find($this->own);
         if ($state === null) {
-            $state = (object) \array_map(static fn (mixed $value) => \is_object($value) && !$value instanceof \Closure
-                && (new \ReflectionObject($value))->isCloneable() ? clone $value : $value, $this->atFirst);
+            $state = (object) $this->atFirst;
+            $isMaker = currentCoroutine()?->getId() === $this->maker;
+            foreach ($this->atFirst as $name => $value) {
+                if (\is_object($value) && !$value instanceof \Closure && !($isMaker && isset($this->isSetting[$name])) && (new \ReflectionObject($value))->isCloneable()) {
+                    $state->$name = clone $value;
+                }
+            }
             $context->set($this->own, $state);
         }
         return $state;

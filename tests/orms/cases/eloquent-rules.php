@@ -34,6 +34,17 @@ same([], await(spawn(static fn () => $db->selectOne('select 2') ? $db->getQueryL
 await(spawn($db->enableQueryLog(...)));
 same(false, $db->logging(), 'a log that another coroutine has switched on');
 
+// So is the prefix of tables.
+$sql = static fn (string $prefix) => spawn(static function () use ($db, $prefix): string {
+    $prefix === '' || $db->setTablePrefix($prefix);
+    delay(2);
+    return $db->getTablePrefix() . ' ' . str_replace(['"', '`'], '', $db->table('done')->toSql());
+});
+same(['a_ select * from a_done', 'b_ select * from b_done', ' select * from done'], awaitAll([$sql('a_'), $sql('b_'), $sql('')]), 'prefixes of coroutines');
+$db->setTablePrefix('all_');
+same(['all_ select * from all_done', 'c_ select * from c_done'], awaitAll([$sql(''), $sql('c_')]), 'the prefix that the first one has set');
+$db->setTablePrefix('');
+
 // What is to be called after a commit waits for that of its coroutine.
 $called = [];
 $committed = [];
