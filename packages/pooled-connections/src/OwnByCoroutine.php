@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace Spindle\Pooled;
 
-use Async\Key;
-
 use function Async\currentCoroutine;
 use function Async\localContext;
 
@@ -13,7 +11,7 @@ use function Async\localContext;
  * Gives an object properties that each coroutine has for itself, although a class above declares them, also as private ones.
  *
  * The declared properties are unset, so that PHP asks `__get()` and `__set()` for them wherever code of that class uses them. What a
- * coroutine has is in its context, and is gone when it ends.
+ * coroutine has is in its context, and is gone when it or the object ends.
  */
 trait OwnByCoroutine
 {
@@ -22,8 +20,6 @@ trait OwnByCoroutine
 
     /** @var array<string, true> those of them that are settings: others begin with what the coroutine has set that has made the object */
     private array $isSetting = [];
-
-    private Key $own;
 
     private ?int $maker = null;
 
@@ -36,7 +32,6 @@ trait OwnByCoroutine
      */
     private function ownByCoroutine(string $of, array $state, array $settings = []): void
     {
-        $this->own = new Key($of);
         $this->maker = currentCoroutine()?->getId();
         $this->isSetting = \array_fill_keys($settings, true);
         $names = \array_filter([...$state, ...$settings], static fn (string $name) => \property_exists($of, $name));
@@ -58,7 +53,8 @@ trait OwnByCoroutine
     private function ownState(): object
     {
         $context = localContext();
-        $state = $context->find($this->own);
+        $all = $context->find(OwnByCoroutine::class) ?? $context->set(OwnByCoroutine::class, new \WeakMap())->get(OwnByCoroutine::class);
+        $state = $all[$this] ?? null;
         if ($state === null) {
             $state = (object) $this->atFirst;
             $isMaker = currentCoroutine()?->getId() === $this->maker;
@@ -67,7 +63,7 @@ trait OwnByCoroutine
                     $state->$name = clone $value;
                 }
             }
-            $context->set($this->own, $state);
+            $all[$this] = $state;
         }
         return $state;
     }
@@ -108,6 +104,5 @@ trait OwnByCoroutine
     {
         // A copy begins with what this coroutine has.
         $this->atFirst = (array) $this->ownState();
-        $this->own = new Key($this->own->description ?? '');
     }
 }

@@ -11,7 +11,8 @@ use function Async\delay;
 use function Async\localContext;
 
 /**
- * The pools of this process. They are made when they are first needed, and stay until its end.
+ * The pools of this process. They are made when they are first needed. Those that were used last stay until its end; others are closed when
+ * no coroutine has an open connection object with them any more.
  *
  * A coroutine has one transaction in a pool. So that it may have several connection objects, of which one is in a transaction that is
  * not that of the others, there is a pool for each object that it uses at the same time: all first ones share a pool, all second
@@ -25,7 +26,13 @@ final class Pools
     /** A constant: static properties are each instance's own, constants are the process's. */
     private const ALL = __CLASS__ . '\ALL';
 
-    /** @var array<string, PooledPDO> */
+    /** How many stay: an application with a database for each of its tenants would have more connections than servers allow. */
+    private const KEPT = 32;
+
+    /** @var array<string, PooledPDO> those that stay, in the order in which they were asked for */
+    private array $kept = [];
+
+    /** @var array<string, \WeakReference<PooledPDO>> all, so that there are never two for one key */
     private array $pools = [];
 
     /** @var array<string, \Async\Coroutine<mixed>> that are opening a first connection */
@@ -58,7 +65,7 @@ final class Pools
             if ($uses->number($connection) > 0) {
                 throw new \LogicException('Two connection objects in one coroutine cannot use the same PooledPDO: they would be in one transaction');
             }
-            $uses->pools[0] = $settings;
+            $uses->use(0, $settings);
             return $settings;
         }
         if ($unknown = \array_diff(\array_keys($settings), self::SETTINGS)) {
@@ -68,15 +75,45 @@ final class Pools
         $key = \hash('sha256', \serialize([$dsn, $user, $password, $options, $settings]));
         $uses = $this->used()[$key] ??= new Uses();
         $number = $uses->number($connection);
-        if ($number > 0 && !isset($this->pools["$key $number"])) {
+        if ($number > 0 && $this->find("$key $number") === null) {
             // Before there is one more pool: are the other objects still used, or do they wait for the cycle collector?
             $uses->forget($connection);
             \gc_collect_cycles();
             $number = $uses->number($connection);
         }
         $key = "$key $number";
-        return $uses->pools[$number] = $this->pools[$key]
-            ?? $this->once($key, fn () => $this->pools[$key] ??= new PooledPDO($dsn, $user, $password, $options, ...$settings));
+        $pool = $this->find($key)
+            ?? $this->once($key, fn () => $this->find($key) ?? $this->add($key, new PooledPDO($dsn, $user, $password, $options, ...$settings)));
+        unset($this->kept[$key]);
+        $this->kept[$key] = $pool; // as the last one
+        if (\count($this->kept) > self::KEPT) {
+            unset($this->kept[\array_key_first($this->kept)]); // it stays while a coroutine uses it
+        }
+        $uses->use($number, $pool);
+        return $pool;
+    }
+
+    private function find(string $key): ?PooledPDO
+    {
+        return ($this->pools[$key] ?? null)?->get();
+    }
+
+    private function add(string $key, PooledPDO $pool): PooledPDO
+    {
+        $this->pools = \array_filter($this->pools, static fn (\WeakReference $other) => $other->get() !== null);
+        $this->pools[$key] = \WeakReference::create($pool);
+        return $pool;
+    }
+
+    /** Returns `true` if the running coroutine is in a transaction. */
+    public function isInTransaction(): bool
+    {
+        foreach ($this->used() as $uses) {
+            if ($uses->isInTransaction()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Rolls back what the running coroutine has not committed with a connection object, which is about to forget it. */

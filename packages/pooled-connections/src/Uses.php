@@ -16,8 +16,8 @@ final class Uses
     /** @var array<int, \WeakReference<object>> */
     private array $connections = [];
 
-    /** @var array<int, PooledPDO> */
-    public array $pools = [];
+    /** @var array<int, \WeakReference<PooledPDO>> the objects keep them */
+    private array $pools = [];
 
     /** Returns the number of an object. One that is new gets the first that no object has that still exists. */
     public function number(object $connection): int
@@ -29,11 +29,26 @@ final class Uses
         }
         for ($free = 0; ($this->connections[$free] ?? null)?->get() !== null; $free++);
         // Without a pool, the transaction of an object ends with it.
-        if (isset($this->pools[$free]) && $this->pools[$free]->inTransaction()) {
-            Pools::rollBack($this->pools[$free]);
-        }
+        $pool = ($this->pools[$free] ?? null)?->get();
+        $pool?->inTransaction() && Pools::rollBack($pool);
         $this->connections[$free] = \WeakReference::create($connection);
         return $free;
+    }
+
+    /** Says which pool an object uses, by its number. */
+    public function use(int $number, PooledPDO $pool): void
+    {
+        $this->pools[$number] = \WeakReference::create($pool);
+    }
+
+    public function isInTransaction(): bool
+    {
+        foreach ($this->pools as $pool) {
+            if ($pool->get()?->inTransaction()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     public function forget(object $connection): void
@@ -46,7 +61,7 @@ final class Uses
     {
         foreach ($this->connections as $number => $other) {
             if ($other->get() === $connection) {
-                return $this->pools[$number] ?? null;
+                return ($this->pools[$number] ?? null)?->get();
             }
         }
         return null;
