@@ -1,9 +1,11 @@
 <?php
 
+use Async\Http\Server;
 use PHPUnit\Framework\Attributes\{DataProvider, Depends};
 use PHPUnit\Framework\TestCase;
 use Spindle\PHPUnit\RunsInScope;
-use function Async\{await, currentScope, delay, spawn};
+use Spindle\Pooled\Pools;
+use function Async\{await, currentScope, delay, spawn, suspend};
 
 /** Which of them fail, and what is said then, is in `run`. */
 final class ScopeTest extends TestCase
@@ -11,6 +13,28 @@ final class ScopeTest extends TestCase
     use RunsInScope;
 
     private $kept;
+
+    private ?Server $server = null;
+
+    protected function setUp(): void
+    {
+        if (str_contains($this->nameOf(), 'Server')) {
+            $this->server = (new Server())->listen('127.0.0.1:0')->handle(static fn () => 'hello');
+            $this->kept = spawn($this->server->run(...));
+            suspend();
+        }
+        if (str_contains($this->nameOf(), 'TransactionOfSetUp')) {
+            $this->kept = Pools::all()->for($this, 'sqlite:', '', '', [], []);
+            $this->kept->beginTransaction();
+        }
+    }
+
+    protected function tearDown(): void
+    {
+        $this->server?->stop();
+        $this->server && await($this->kept);
+        $this->kept instanceof PDO && $this->kept->rollBack();
+    }
 
     protected function timeLimit(): int
     {
@@ -129,6 +153,31 @@ final class ScopeTest extends TestCase
         delay(3_600_000); // (late)
     }
 
+    public function testAsksAServerOfSetUp(): void
+    {
+        $curl = curl_init("http://{$this->server->address()}/");
+        curl_setopt($curl, CURLOPT_RETURNTRANSFER, true);
+        self::assertSame(['hello', 'hello'], [curl_exec($curl), file_get_contents("http://{$this->server->address()}/")]);
+    }
+
+    public function testInTheTransactionOfSetUp(): void
+    {
+        self::assertTrue(true);
+    }
+
+    public function testLeavesABuffer(): void
+    {
+        ob_start();
+        echo 'printed';
+        self::assertTrue(true);
+    }
+
+    public function testClosesTheBufferOfPHPUnit(): void
+    {
+        ob_end_clean();
+        self::assertTrue(true);
+    }
+
     public function testIsAskedFor(): int
     {
         self::assertSame(1, await(spawn(fn () => 1)));
@@ -140,6 +189,27 @@ final class ScopeTest extends TestCase
     public function testDependsOnIt(int $result): void
     {
         self::assertSame(7, $result);
+    }
+
+    public function testLosesAFailureOfAnotherScope(): void
+    {
+        $scope = new Async\Scope();
+        $scope->spawn(fn () => throw new LogicException('elsewhere')); // (elsewhere)
+        delay(2);
+        self::assertTrue(true);
+    }
+
+    public function testLosesOneMoreOfAnotherScope(): void
+    {
+        getenv('LOSE_TWO') || self::markTestSkipped('it ends the run');
+        Async\globalScope()->spawn(fn () => throw new LogicException('once more'));
+        delay(2);
+    }
+
+    public function testTakesAnHour(): void
+    {
+        ini_get('async.virtual_time') || self::markTestSkipped('it would');
+        self::assertSame(0, sleep(3600));
     }
 
     public function testThatComesAfterThese(): void

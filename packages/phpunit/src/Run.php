@@ -4,23 +4,57 @@ declare(strict_types=1);
 
 namespace Spindle\PHPUnit;
 
-use Async\{AsyncException, Coroutine, Scope, TimeoutException};
-use PHPUnit\Framework\{Assert, AssertionFailedError, IncompleteTest, SkippedTest};
-use function Async\{await, getCoroutines, timeout};
+use Async\{CancellationException, Coroutine, Scope, TimeoutException};
+use PHPUnit\Framework\{AssertionFailedError, IncompleteTest, SkippedTest};
+use Spindle\Pooled\Pools;
+use function Async\{await, delay, getCoroutines, suspend, timeout};
 
 /** One run of a test, in a scope of its own. */
 final class Run
 {
+    /** How long it takes at most until the failure is reported that has cancelled the application, in milliseconds. */
+    private const REPORT = 5_000;
+
     /** @var list<array{Coroutine, \Throwable}> failures that no code has handled */
     private array $lost = [];
 
-    public function __construct(private readonly int $limit, private readonly int $to_end, private readonly bool $may_leave_descriptors)
+    /** A failure outside of the test's scope has cancelled the application. */
+    private ?CancellationException $shutdown = null;
+
+    /** That has been so in this test or an earlier one. Once more, and the application ends. */
+    private static bool $has_shut_down = false;
+
+    private readonly int $limit;
+
+    public function __construct(int $limit, private readonly int $to_end, private readonly bool $may_leave_descriptors)
     {
         extension_loaded('spindle') || throw new \LogicException('spindle/phpunit needs the PHP extension spindle, which is not loaded');
+        $this->limit = ini_get('async.virtual_time') ? 0 : $limit; // time that jumps says nothing
     }
 
     /** Runs the test, and returns what it returns. @throws \Throwable what it throws, or what is wrong with what it leaves */
     public function of(\Closure $test): mixed
+    {
+        if (class_exists(Pools::class, false) && Pools::all()->isInTransaction()) {
+            throw self::failure('setUp() has begun a transaction on a connection of a pool. The test is another coroutine, so what it writes is not in that, and stays in the database.'
+                . ' Begin the transaction in the test, or have no pool in tests');
+        }
+        $is_reported = false;
+        set_exception_handler(function (\Throwable $failure) use (&$is_reported): void {
+            $is_reported = !self::$has_shut_down && $failure === $this->shutdown?->getPrevious();
+            self::$has_shut_down = $is_reported ?: throw $failure;
+        });
+        try {
+            return $this->inScope($test);
+        } finally {
+            for ($ms = 0; $this->shutdown !== null && !$is_reported && $ms < self::REPORT; $ms++) {
+                delay(1);
+            }
+            restore_exception_handler();
+        }
+    }
+
+    private function inScope(\Closure $test): mixed
     {
         $before = self::ids();
         $descriptors = self::descriptors();
@@ -29,11 +63,13 @@ final class Run
             $this->lost[] = [$coroutine, $failure];
         });
         $output = '';
-        $running = $scope->spawn(static function () use ($test, &$output): mixed {
+        $buffers = 0; // that it has left open; below 0: that it has closed, and not opened
+        $running = $scope->spawn(static function () use ($test, &$output, &$buffers): mixed {
             ob_start();
             try {
                 return $test();
             } finally {
+                $buffers = ob_get_level() - 1;
                 while (ob_get_level() > 1) {
                     ob_end_flush();
                 }
@@ -41,16 +77,26 @@ final class Run
             }
         });
         try {
+            $result = null;
             try {
                 $result = $this->limit > 0 ? await($running, timeout($this->limit)) : await($running);
             } catch (TimeoutException $late) {
                 throw $running->isCompleted() ? $late : self::failure("The test has taken longer than $this->limit ms. These have not ended:\n" . self::list($before, $running));
+            } catch (CancellationException $cancelled) {
+                $this->shutdown = $running->isCompleted() || $cancelled->getPrevious() === null ? throw $cancelled : $cancelled;
             }
             $left = $this->left($scope, $before);
         } finally {
             unset($test, $running);
             $this->end($scope, $before);
             echo $output;
+            for (; $buffers > 0; $buffers--) {
+                ob_start(); // so that PHPUnit sees it, and says what it says of any test
+            }
+            $buffers < 0 && ob_end_flush();
+        }
+        if ($this->shutdown !== null) {
+            throw self::failure("A coroutine outside of the test's scope has failed, and nothing handles that: all were {$this->shutdown->getMessage()}", $this->shutdown->getPrevious());
         }
         foreach ($this->lost as [$coroutine, $failure]) {
             throw $failure instanceof AssertionFailedError || $failure instanceof SkippedTest || $failure instanceof IncompleteTest ? $failure
@@ -60,8 +106,7 @@ final class Run
             throw self::failure($left);
         }
         if (!$this->may_leave_descriptors) {
-            gc_collect_cycles();
-            $open = array_diff_assoc(self::descriptors(), $descriptors);
+            $open = $this->opened($descriptors);
             $open === [] || throw self::failure('The test has left open: ' . implode(', ', array_map(static fn (int $number, string $of) => "descriptor $number, $of", array_keys($open), $open)));
         }
         return $result;
@@ -73,6 +118,8 @@ final class Run
         try {
             $scope->awaitCompletion(timeout($this->to_end));
         } catch (TimeoutException) {
+        } catch (CancellationException $cancelled) {
+            $this->shutdown = $cancelled->getPrevious() === null ? throw $cancelled : $cancelled;
         } catch (\Throwable) { // a failure, which the handler has
         }
         $left = self::list($before);
@@ -87,9 +134,22 @@ final class Run
             $scope->cancel();
             array_map(static fn (Coroutine $coroutine) => $coroutine->cancel(), self::since($before)); // of other scopes
             $scope->awaitAfterCancellation(static fn () => null, timeout(max(1000, $this->to_end)));
+            suspend(); // a cancellation of the application that has not come yet
+        } catch (CancellationException $cancelled) {
+            $this->shutdown ??= $cancelled->getPrevious() === null ? null : $cancelled;
         } catch (\Throwable) {
         }
         $this->lost = $lost;
+    }
+
+    /** What has been opened, and is still open in a while. @param array<int, string> $before @return array<int, string> */
+    private function opened(array $before): array
+    {
+        gc_collect_cycles();
+        for ($ms = 0; ($open = array_diff_assoc(self::descriptors(), $before)) !== [] && $ms < $this->to_end; $ms++) {
+            delay(1); // a server that setUp() has started closes its end after the test has closed its own
+        }
+        return $open;
     }
 
     /** @param array<int, true> $before @return list<Coroutine> */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Spindle\PHPUnit;
 
-use PHPUnit\Framework\Attributes\Before;
+use PHPUnit\Framework\Attributes\PreCondition;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -18,13 +18,13 @@ trait RunsInScope
     /** The name of the test while the name of runScoped() is in its place. */
     private ?string $nameOfTest = null;
 
-    /** How long a test may take, in milliseconds. 0: there is no limit. */
+    /** How long a test may take, in milliseconds. 0: there is no limit. With virtual time there is none. */
     protected function timeLimit(): int
     {
         return 10_000;
     }
 
-    /** How long coroutines may take to end when their test has returned, in milliseconds. */
+    /** How long coroutines may take to end, and descriptors to be closed, when their test has returned, in milliseconds. */
     protected function timeToEnd(): int
     {
         return 100;
@@ -49,12 +49,13 @@ trait RunsInScope
     }
 
     /**
-     * PHPUnit 10 to 12 have no method for this: they are given the name of runScoped() as that of the test.
+     * PHPUnit 10 to 12 have no method for this: they are given the name of runScoped() as that of the test. That is after setUp(), which may
+     * ask for the name.
      *
-     * @before
+     * @preCondition
      * @internal
      */
-    #[Before]
+    #[PreCondition]
     final public function takesPlaceOfTest(): void
     {
         if (method_exists(TestCase::class, 'invokeTestMethod') || !(new \ReflectionMethod(TestCase::class, 'runTest'))->isPrivate()) {
