@@ -6,6 +6,7 @@
 //! not returned, and when it has served as many as it may; then the next one is booted in its place.
 
 use crate::ending::Ends;
+use crate::error_log;
 use crate::errors::{self, server_error};
 use crate::helpers;
 use crate::life::{self, Life, STEP, wait_while};
@@ -120,12 +121,13 @@ pub fn check_settings() -> Result<(), Thrown> {
     ))
 }
 
-/// Warns of the objects that all instances will share.
+/// Warns of the objects that all instances will share: who runs the application, and not its code. An error handler that throws, as those of
+/// test frameworks do, would end the server because of objects of theirs.
 pub fn warn_of_shared_objects() {
     if let Some(names) = sapi::instance::shared() {
         let names = names.to_text();
         let text = format!("All instances share the objects that exist already, in {names}: make them in the boot");
-        engine::warn_here(None, 0, &exception::c_text(&text));
+        error_log::warn(None, &text);
     }
 }
 

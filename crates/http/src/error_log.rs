@@ -73,9 +73,9 @@ pub fn watch(settings: &Settings, subject: fn() -> Option<Subject>) {
     error_log::watch(format, Box::new(missing));
 }
 
-/// Writes a warning that belongs to a request which need not be the running one.
-pub fn warn(subject: &Subject, message: &str) {
-    error_log::write(&LOG.kind.get().line(message, WARNING, Some(subject)), WARNING);
+/// Writes a warning that belongs to a request which need not be the running one, or to none. Error handlers of PHP code are not called.
+pub fn warn(subject: Option<&Subject>, message: &str) {
+    error_log::write(&LOG.kind.get().line(message, WARNING, subject), WARNING);
 }
 
 /// Writes what a FastCGI server or its script says of a request. As plain text it can neither begin a line of its own, which would look
@@ -91,7 +91,7 @@ pub fn warn_of(subject: &Subject, message: &[u8]) {
             _ => plain.push(character),
         }
     }
-    warn(subject, if LOG.kind.get().format == LogFormat::Text { &plain } else { &text });
+    warn(Some(subject), if LOG.kind.get().format == LogFormat::Text { &plain } else { &text });
 }
 
 impl Kind {

@@ -44,5 +44,5 @@ fn write(handling: &Handling, what: &str) {
     let head = exchange.head();
     let target = head.uri.path_and_query().map_or("*", |target| target.as_str());
     let text = format!("Slow request: {} {} {what}", head.method, target.escape_debug());
-    error_log::warn(&Subject::of(exchange, exchange.coroutine()), &text);
+    error_log::warn(Some(&Subject::of(exchange, exchange.coroutine())), &text);
 }

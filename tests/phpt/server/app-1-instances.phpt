@@ -81,6 +81,7 @@ echo substr_count(S\reports($log), 'Uncaught Exception: never'), " reports\n";
 echo "What exists already\n";
 final class Registry { public static array $services = []; public static ?object $kind = null; }
 Registry::$services = ['a' => [new ArrayObject]];
+set_error_handler(fn(int $level, string $text) => throw new ErrorException($text)); // as test frameworks do
 $server = S\application(fn() => fn() => print count(Registry::$services['a'][0]), 2);
 echo S\get($server, '/'), ' ', S\reports($log), "\n";
 $server->stop();
@@ -88,6 +89,10 @@ Registry::$services = ['a' => fn() => 1];
 $server = S\application(fn() => fn() => print Registry::$services['a'](), 2);
 echo S\get($server, '/'), ' ', S\reports($log), "\n";
 $server->stop();
+
+Registry::$services = ['a' => new ArrayObject];
+echo await(Async\spawnInstance(fn() => 'in an instance')), "\n";
+restore_error_handler();
 
 echo "Not with statics of requests\n";
 echo T\php('class A { static $b; } try { (new Async\Http\Server)->listen("127.0.0.1:0")->application(fn() => fn() => 1)->run(); } catch (Throwable $t) { echo $t->getMessage(); }', '-d async.request_statics=A::b')->output, "\n";
@@ -113,7 +118,8 @@ x 3
 Async\Http\ServerException: No instance of the application could be booted: the errors above say why
 2 reports
 What exists already
-0 Warning:  All instances share the objects that exist already, in Registry::$services: make them in the boot%S
+0 All instances share the objects that exist already, in Registry::$services: make them in the boot
 1 
+in an instance
 Not with statics of requests
 async.request_statics is for worker mode: each instance of an application has all static properties for itself

@@ -21,13 +21,6 @@ function examine(string $app): array
         $found['why'] = 'it returns ' . \get_debug_type($boot) . ', and must return what boots an instance, as in: return fn (int $instance) => function (): void {};';
         return $found;
     }
-    $before = \set_error_handler(static function (int $level, string $message) use (&$found, &$before): bool {
-        if (\preg_match('/^All instances share the objects that exist already, in (.*): make them/', $message, $shared)) {
-            $found['shared'] = \explode(', ', $shared[1]);
-            return true;
-        }
-        return $before !== null && $before(...\func_get_args()) !== false;
-    });
     for ($number = 0; $number < 2 && $found['why'] === null; $number++) { // the first one loads the code
         $measured = static function () use ($boot, $number): array {
             [$memory, $time] = [\memory_get_usage(), \hrtime(true)];
@@ -37,12 +30,29 @@ function examine(string $app): array
                 \memory_get_usage() - $memory, (\hrtime(true) - $time) / 1e6];
         };
         try {
-            [$found['why'], $found['bytes'], $found['ms']] = await(spawnInstance($measured)) ?? ['its boot exits', 0, 0.0];
+            [$running, $said] = logged(static fn () => spawnInstance($measured));
+            if (\preg_match('/All instances share the objects that exist already, in (.*): make them/', $said, $shared)) {
+                $found['shared'] = \explode(', ', $shared[1]);
+            }
+            [$found['why'], $found['bytes'], $found['ms']] = await($running) ?? ['its boot exits', 0, 0.0];
         } catch (\Throwable $thrown) {
             $found['why'] = 'its boot throws ' . \get_class($thrown) . ": {$thrown->getMessage()} in {$thrown->getFile()}:{$thrown->getLine()}";
         }
     }
     return $found;
+}
+
+/** Calls a function, and returns what it returns, and what is written to the error log meanwhile. @return array{mixed, string} */
+function logged(\Closure $function): array
+{
+    $file = \tempnam(\sys_get_temp_dir(), 'doctor');
+    $before = \ini_set('error_log', $file);
+    try {
+        return [$function(), (string) \file_get_contents($file)];
+    } finally {
+        \ini_set('error_log', (string) $before);
+        \unlink($file);
+    }
 }
 
 [, $place, $app] = $argv;
