@@ -230,10 +230,12 @@ void spindle_backtrace(zval *result, zend_execute_data *from, int options, int l
  * call that waits, and stores in the stream whether it was blocking. A call that begins while another one is in
  * progress has to find the same mode as that one did; a call that ends has to leave the mode that the other one
  * needs. The stream is the call's first argument. */
-zend_resource *spindle_stream_of_filter(zend_resource *filter); /* NULL: it is no filter */
-zend_resource *spindle_stream_within(zend_object *object, uint32_t number);
 bool spindle_tls_begins(zend_execute_data *execute_data); /* returns false if it is no encrypted stream */
 void spindle_tls_ends(zend_execute_data *execute_data);
+
+/* Streams that calls use without having them as arguments; NULL: it is no filter, or there are no more. */
+zend_resource *spindle_stream_of_filter(zend_resource *filter);
+zend_resource *spindle_stream_within(zend_object *object, uint32_t number);
 
 /* Lists of persistent connections: see persistent.rs. */
 void spindle_list_show(const char *shown, const char *hidden, const char *any);
