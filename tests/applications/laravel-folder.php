@@ -9,7 +9,8 @@ namespace Applications;
 /** Makes the folder of the application, and its tables in the database. @param array<string, string> $environment what is in its .env */
 function laravelFolder(string $folder, array $environment): void
 {
-    $package = dirname(__DIR__, 2) . '/packages/laravel';
+    $packages = dirname(__DIR__, 2) . '/packages';
+    $package = "$packages/laravel";
     exec('cp -r ' . escapeshellarg(__DIR__ . '/worker-mode/laravel') . ' ' . escapeshellarg($folder));
     foreach (['bootstrap/cache', 'storage/app', 'storage/logs', 'storage/framework/sessions', 'storage/framework/views', 'storage/framework/cache/data',
         'vendor/composer', 'vendor/spindle'] as $needed) {
@@ -17,6 +18,8 @@ function laravelFolder(string $folder, array $environment): void
     }
     // What Composer makes.
     symlink($package, "$folder/vendor/spindle/laravel");
+    symlink("$packages/eloquent", "$folder/vendor/spindle/eloquent");
+    symlink("$packages/pooled-connections", "$folder/vendor/spindle/pooled");
     $installed = json_decode(file_get_contents("$package/composer.json"), true);
     file_put_contents("$folder/vendor/composer/installed.json", json_encode(['packages' => [$installed]]));
     file_put_contents("$folder/composer.json", '{}');
@@ -27,7 +30,11 @@ function laravelFolder(string $folder, array $environment): void
             require_once "Illuminate/$part/helpers.php";
         }
         spl_autoload_register(static function (string $class): void {
-            $file = str_replace("\\\\", "/", preg_replace(["/^App\\\\\\\\/", "/^Spindle\\\\\\\\Laravel\\\\\\\\/"], [dirname(__DIR__) . "/app/", __DIR__ . "/spindle/laravel/src/"], $class)) . ".php";
+            $folders = ["App\\\\" => dirname(__DIR__) . "/app/"];
+            foreach (["Laravel", "Eloquent", "Pooled"] as $package) {
+                $folders["Spindle\\\\$package\\\\"] = __DIR__ . "/spindle/" . strtolower($package) . "/src/";
+            }
+            $file = strtr(strtr($class, $folders), "\\\\", "/") . ".php";
             is_file($file) && require $file;
         });
         require_once dirname(__DIR__) . "/app/helpers.php";

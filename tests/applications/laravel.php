@@ -577,6 +577,71 @@ $cases['work: a job that fails when its time has passed'] = static function (): 
     same(1, preg_match_all('~Processing:| RUNNING$~m', $program->said()), 'how often it was tried');
     handled([], failed: 1);
 };
+/** Works these jobs, with a limit of one second, until it is told that all have been late. @return Program it is ended, and has been right */
+function working_late(string ...$options): Program
+{
+    $program = working(1, '--timeout=1', '--sleep=0.05', ...$options);
+    $program->says('~has taken longer than 1 seconds~');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    return $program;
+}
+$done = static fn (Program $program) => preg_match_all('~Processed:| DONE$~m', $program->said());
+$cases['work: a late job has ended before it fails'] = static function (): void {
+    artisan('push', 'charge');
+    @unlink(FOLDER . '/storage/app/charged');
+    working_late('--tries=5');
+    same([true, false], [is_file(FOLDER . '/storage/app/told'), is_file(FOLDER . '/storage/app/charged')], 'failed() was called, and the job went on');
+    handled([], failed: 1);
+};
+$cases['work: a late job goes on when it is cancelled'] = static function () use ($done): void {
+    artisan('push', 'swallow');
+    $program = working(1, '--timeout=1', '--sleep=0.05', '--tries=5');
+    $program->says('~Processed:| DONE$~m');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    same(1, $done($program), 'how often it is said to be processed');
+    handled([1, 1]); // it has gone on to its end, but too late
+};
+$cases['work: a late job goes on again and again'] = static function () use ($done): void {
+    artisan('push', 'swallow two');
+    $program = working(1, '--timeout=1', '--sleep=0.05', '--tries=5');
+    $program->says('~Numbered goes on although it was cancelled, and is cancelled again~');
+    $program->says('~Processed:| DONE$~m');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    same([1, 1], [$done($program), substr_count($program->said(), 'goes on')], 'how often it is said to be processed, and to go on');
+    handled([1, 1]);
+};
+$cases['work: a late job is released by its code'] = static function () use ($done): void {
+    artisan('push', 'release');
+    same(0, $done(working_late('--tries=5')), 'how often it is said to be processed');
+    handled([1], left: 1);
+};
+$cases['work: a late job is failed by its code'] = static function (): void {
+    artisan('push', 'fail itself');
+    working_late('--tries=5');
+    handled([1], failed: 1);
+};
+$cases['work: late jobs hold all connections of a pool'] = static function (): void {
+    artisan('push', 'in a transaction', '2');
+    putenv('POOL_MAX=2');
+    try {
+        $program = working(2, '--timeout=1', '--sleep=0.05');
+        $program->says('~longer than 1 seconds.*longer than 1 seconds~s');
+        same(0, $program->signal(SIGTERM)->status(), 'status');
+    } finally {
+        putenv('POOL_MAX');
+    }
+    handled([], failed: 2);
+};
+$cases['work: a coroutine of a job fails'] = static function (): void {
+    artisan('push', 'child fails');
+    artisan('push', 'wait', '4', '2');
+    $program = working(2, '--sleep=0.05', '--tries=5');
+    $program->says('~a coroutine of a worker has failed, and the worker is started again: DomainException: in a coroutine of a job~');
+    began(1, 2, 3, 4, 5);
+    $program->says('~(?:Processed:| DONE$)(?:.*(?:Processed:| DONE$)){4}~ms');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
+    handled([1, 2, 3, 4, 5]);
+};
 $cases['work: what cannot be worked'] = static function (): void {
     $program = working(2, '--no-such-option');
     same(1, $program->status(), 'status');

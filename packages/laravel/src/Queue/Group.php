@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Spindle\Laravel\Queue;
 
-use Async\{Coroutine, Future, FutureState, TimeoutException};
+use Async\{AsyncException, Coroutine, Future, FutureState, TimeoutException};
 use function Async\{await, awaitAll, delay, signal, spawn, spawnInstance, timeout};
 
 /**
@@ -85,11 +85,17 @@ final class Group
             $began = hrtime(true);
             try {
                 $status = await(spawnInstance(fn () => Worker::run($this->folder, $this->arguments, $this, $course)));
-            } catch (\Throwable $failure) {
+            } catch (AsyncException $failure) {
                 // A fatal error, after which no other job should begin in this process.
                 $this->say("a worker has failed, and the others end when they have finished their jobs: {$failure->getMessage()}");
                 $this->quit(1);
                 return;
+            } catch (\Throwable $failure) {
+                // Of a coroutine that a job has spawned and not awaited.
+                $status = 1;
+                $course->isOver = false;
+                $course->why = 'a coroutine of a worker has failed, and the worker is started again: ' . $failure::class . ": {$failure->getMessage()}";
+                $course->isReady || $this->say($course->why);
             }
             if ($course->isOver) {
                 // Status 12 is for the limit of memory, which is the process's.
@@ -115,7 +121,7 @@ final class Group
         }
     }
 
-    private function say(string $what): void
+    public function say(string $what): void
     {
         fwrite(STDERR, "spindle:work: $what\n");
     }

@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace Spindle\Laravel\Queue;
 
-use Async\{CancellationException, TimeoutException};
+use Async\{CancellationException, Coroutine, TimeoutException};
 use Illuminate\Contracts\Console\Kernel;
+use Illuminate\Contracts\Queue\Job;
 use Illuminate\Queue\Events\JobTimedOut;
+use Illuminate\Queue\Jobs\Job as QueueJob;
 use Illuminate\Queue\WorkerOptions;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\ConsoleOutput;
@@ -18,6 +20,14 @@ final class Worker extends \Illuminate\Queue\Worker
     private Group $group;
     private Course $course;
     private bool $hasAskedForRestart = false;
+    /** The job that is being cancelled: what its code makes of that is not what becomes of it. */
+    private ?Job $late = null;
+
+    /** As what Laravel has for true and false in a job. */
+    private const LATE = 1;
+
+    /** After how many milliseconds a job that goes on is cancelled again. */
+    private const CANCELLED_AGAIN = 5000;
 
     /** Boots the application, and runs its `queue:work` with these arguments. @return int its status */
     public static function run(string $folder, array $arguments, Group $group, Course $course): int
@@ -65,19 +75,69 @@ final class Worker extends \Illuminate\Queue\Worker
             }
         });
         try {
-            $thrown = await($running, $seconds > 0 ? timeout(1000 * $seconds) : null);
-        } catch (TimeoutException) {
-            $this->replace("{$job->resolveName()} has taken longer than $seconds seconds: it is cancelled, and its worker is started again");
-            $late = new CancellationException("{$job->resolveName()} has timed out after $seconds seconds");
-            $this->markJobAsFailedIfItShouldFailOnTimeout($connectionName, $job, $late);
-            class_exists(JobTimedOut::class) && $this->events->dispatch(new JobTimedOut($connectionName, $job, $seconds));
-            $running->cancel($late);
+            $isLate = $seconds > 0 && !self::ends($running, 1000 * $seconds);
+            $isLate && $this->cancel($running, $job, $seconds);
             $thrown = await($running);
         } catch (\Throwable $ended) {
             $this->replace("{$job->resolveName()} has ended its worker, which is started again: the job is tried again when retry_after has passed");
             throw $ended;
         }
+        if ($isLate && !$job->isDeleted() && !$job->isReleased() && !$job->hasFailed()) {
+            $late = new CancellationException("{$job->resolveName()} has timed out after $seconds seconds");
+            $this->markJobAsFailedIfItShouldFailOnTimeout($connectionName, $job, $late);
+            class_exists(JobTimedOut::class) && $this->events->dispatch(new JobTimedOut($connectionName, $job, $seconds));
+            parent::handleJobException($connectionName, $job, $options, $late);
+        }
         return $thrown ? throw $thrown : null;
+    }
+
+    /**
+     * Cancels a job, and waits until it has ended: what becomes of it, and what is called then, must find nothing of it running. If
+     * its code catches this and goes on, it has not been handled: for Laravel it has been released, so that it is not deleted then.
+     */
+    private function cancel(Coroutine $running, Job $job, int $seconds): void
+    {
+        $this->late = $job;
+        $name = $job->resolveName();
+        $marked = $job instanceof QueueJob && !$job->isDeletedOrReleased() && !$job->hasFailed();
+        $marked && self::isReleased($job, self::LATE);
+        $this->replace("$name has taken longer than $seconds seconds: it is cancelled, and its worker is started again");
+        try {
+            $running->cancel(new CancellationException("$name has timed out after $seconds seconds"));
+            while (!self::ends($running, self::CANCELLED_AGAIN)) {
+                $this->group->say("$name goes on although it was cancelled, and is cancelled again");
+                $running->cancel(new CancellationException("$name has timed out after $seconds seconds"));
+            }
+        } finally {
+            $this->late = null;
+            // Its code may have released it, which counts.
+            $marked && $job->isReleased() === self::LATE && self::isReleased($job, false);
+        }
+    }
+
+    /** Whether a coroutine ends within this time. */
+    private static function ends(Coroutine $running, int $milliseconds): bool
+    {
+        try {
+            await($running, timeout($milliseconds));
+        } catch (TimeoutException) {
+        }
+        return $running->isCompleted();
+    }
+
+    private static function isReleased(QueueJob $job, bool|int $is): void
+    {
+        \Closure::bind(static fn () => $job->released = $is, null, QueueJob::class)();
+    }
+
+    protected function raiseAfterJobEvent($connectionName, $job)
+    {
+        $job === $this->late || parent::raiseAfterJobEvent($connectionName, $job);
+    }
+
+    protected function handleJobException($connectionName, $job, WorkerOptions $options, \Throwable $e)
+    {
+        $job === $this->late ? throw $e : parent::handleJobException($connectionName, $job, $options, $e);
     }
 
     public function sleep($seconds)

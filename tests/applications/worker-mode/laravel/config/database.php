@@ -5,7 +5,7 @@ return [
     'connections' => [
         'sqlite' => ['driver' => 'sqlite', 'database' => env('DB_DATABASE', database_path('database.sqlite')), 'prefix' => ''],
         'pgsql' => ['driver' => 'pgsql', 'host' => env('DB_HOST'), 'port' => env('DB_PORT'), 'database' => env('DB_DATABASE'), 'username' => env('DB_USERNAME'),
-            'password' => env('DB_PASSWORD'), 'charset' => 'utf8', 'prefix' => '', 'schema' => 'public', 'sslmode' => 'prefer'],
+            'password' => env('DB_PASSWORD'), 'charset' => 'utf8', 'prefix' => '', 'schema' => 'public', 'sslmode' => 'prefer'] + (env('POOL_MAX') ? ['pool' => ['max' => (int) env('POOL_MAX')]] : []),
     ],
     'migrations' => 'migrations',
 ];
