@@ -37,6 +37,9 @@ function laravelFolder(string $folder, array $environment): void
             $file = strtr(strtr($class, $folders), "\\\\", "/") . ".php";
             is_file($file) && require $file;
         });
+        spl_autoload_register(static function (string $class): void {
+            str_starts_with($class, "Predis\\\\") && require_once strtr($class, "\\\\", "/") . ".php";
+        });
         require_once dirname(__DIR__) . "/app/helpers.php";
         if (!class_exists("Normalizer")) { // as the polyfill for a PHP without intl; ASCII is normalised
             class Normalizer {
@@ -56,8 +59,8 @@ function laravelFolder(string $folder, array $environment): void
     exec('chmod -R a+rwX ' . escapeshellarg($folder));
 }
 
-/** What .env says of a database: PostgreSQL, started in this folder, where it is installed, or else a file. @return array<string, string> */
-function databaseEnvironment(string $folder): array
+/** What .env says of a database: PostgreSQL, started in this folder, where it is installed, or else a file; and of Redis. @return array<string, string> */
+function databaseEnvironment(string $folder, bool $withRedis = false): array
 {
     mkdir($folder);
     chmod($folder, 0755);
@@ -65,10 +68,10 @@ function databaseEnvironment(string $folder): array
     if (!extension_loaded('pdo_pgsql')) {
         return [];
     }
-    exec('bash ' . escapeshellarg($servers) . ' start ' . escapeshellarg($folder) . ' postgres 2>&1', $said, $status);
-    $status === 0 || \Runner\fail("PostgreSQL cannot be started:\n" . implode("\n", $said));
+    exec('bash ' . escapeshellarg($servers) . ' start ' . escapeshellarg($folder) . ' postgres' . ($withRedis ? ' redis' : '') . ' 2>&1', $said, $status);
+    $status === 0 || \Runner\fail("the servers cannot be started:\n" . implode("\n", $said));
     register_shutdown_function(static fn () => exec('bash ' . escapeshellarg($servers) . ' stop ' . escapeshellarg($folder)));
-    preg_match_all("/^export SPINDLE_PG_(\w+)='?([^'\n]*)/m", file_get_contents("$folder/env"), $found);
+    preg_match_all("/^export SPINDLE_(\w+)='?([^'\n]*)/m", file_get_contents("$folder/env"), $found);
     $of = array_combine($found[1], $found[2]);
-    return ['DB_CONNECTION' => 'pgsql', 'DB_HOST' => $of['HOST'], 'DB_PORT' => $of['PORT'], 'DB_DATABASE' => $of['DB'], 'DB_USERNAME' => $of['USER'], 'DB_PASSWORD' => $of['PASSWORD']];
+    return ($withRedis ? ['REDIS_PORT' => $of['REDIS_PORT']] : []) + ['DB_CONNECTION' => 'pgsql', 'DB_HOST' => $of['PG_HOST'], 'DB_PORT' => $of['PG_PORT'], 'DB_DATABASE' => $of['PG_DB'], 'DB_USERNAME' => $of['PG_USER'], 'DB_PASSWORD' => $of['PG_PASSWORD']];
 }

@@ -148,7 +148,8 @@ $cases = [];
 $clean = static function (int $instances): string {
     $server = serving($instances);
     $address = address($server);
-    $handled = 0;
+    $handled = 1;
+    same(['handled' => 1, 'seen' => 0], asked($address, '/state/see/controllers'), 'controllers that the boot has made');
     $kinds = asked($address, '/state/kinds');
     $wrong = [];
     foreach ($kinds as $kind) {
@@ -184,6 +185,31 @@ $clean = static function (int $instances): string {
 };
 $cases['clean: one instance'] = static fn () => $clean(1);
 $cases['clean: two instances'] = static fn () => $clean(2);
+/** Sets variables while something is done. @param list<string> $variables */
+function with(array $variables, callable $do): mixed
+{
+    array_map(putenv(...), $variables);
+    try {
+        return $do();
+    } finally {
+        array_map(static fn (string $set) => putenv(strtok($set, '=')), $variables);
+    }
+}
+$cases['clean: with spindle/eloquent, and a boot that does not use Redis'] = static fn () => with(['POOL_MAX=2', 'REDIS_IN_BOOT=false'], static fn () => $clean(1));
+$cases['clean: with Predis'] = static fn () => missing('php-nrk-predis') ? throw new \Runner\Skipped('there is no Predis') : with(['REDIS_CLIENT=predis'], static fn () => $clean(1));
+$cases['clean: controllers, with the cache of routes'] = static function (): void {
+    artisan('route:cache');
+    try {
+        $server = serving(1);
+        $address = address($server);
+        foreach (['/state/visits', '/added'] as $path) {
+            same(['1', '1', '1'], array_map(static fn () => ask($address, $path), [1, 2, 3]), "visits that the controller of $path has counted");
+        }
+        same(0, $server->signal(SIGTERM)->status(), 'status');
+    } finally {
+        artisan('route:clear');
+    }
+};
 
 /** Asks for all of these at once. @return list<array{int, string}> status and body */
 function together(string $address, string ...$paths): array
@@ -246,6 +272,10 @@ $ends('twice', static function (int $status, string $body) use ($logged): void {
 $ends('memory', static function (int $status, string $body) use ($logged): void {
     same([500, true], [$status, str_contains($body, 'Server Error')], "the application's page, in place of $body");
     $logged('FatalError(code: 0): Allowed memory size');
+});
+extension_loaded('redis') && $ends('redis', static function (int $status, string $body) use ($logged): void {
+    same([200, 'left'], [$status, $body], 'answer');
+    $logged('A connection of Redis cannot be used after a request');
 });
 $cases['ends: requests that are cancelled'] = static function (): void {
     $server = serving(4, '--set', 'request_timeout=1');
@@ -365,17 +395,14 @@ $cases['serve: what .env says is read again'] = static function (): void {
     same(0, $server->signal(SIGTERM)->status(), 'status');
 };
 $cases['serve: an application without a database, users and cache'] = static function (): void {
-    putenv('APP_BARE=1');
-    try {
+    with(['APP_BARE=1'], static function (): void {
         $server = serving(1);
         $address = address($server);
         foreach (['1', '2', '3'] as $n) {
             same("plain for $n", ask($address, "/plain?n=$n"), 'answer');
         }
         same(0, $server->signal(SIGTERM)->status(), 'status');
-    } finally {
-        putenv('APP_BARE');
-    }
+    });
 };
 $cases['serve: what cannot be served'] = static function (): void {
     $server = new Program([PHP_BINARY, ...php(), 'artisan', 'spindle:serve', '--spindle=/nowhere']);
@@ -622,14 +649,9 @@ $cases['work: a late job is failed by its code'] = static function (): void {
 };
 $cases['work: late jobs hold all connections of a pool'] = static function (): void {
     artisan('push', 'in a transaction', '2');
-    putenv('POOL_MAX=2');
-    try {
-        $program = working(2, '--timeout=1', '--sleep=0.05');
-        $program->says('~longer than 1 seconds.*longer than 1 seconds~s');
-        same(0, $program->signal(SIGTERM)->status(), 'status');
-    } finally {
-        putenv('POOL_MAX');
-    }
+    $program = with(['POOL_MAX=2'], static fn () => working(2, '--timeout=1', '--sleep=0.05'));
+    $program->says('~longer than 1 seconds.*longer than 1 seconds~s');
+    same(0, $program->signal(SIGTERM)->status(), 'status');
     handled([], failed: 2);
 };
 $cases['work: a coroutine of a job fails'] = static function (): void {
@@ -658,5 +680,5 @@ if ($missing !== []) {
     echo 'SKIPPED: ', current($missing), "\n";
     \Runner\close(0, 0, 1);
 }
-laravelFolder(FOLDER, databaseEnvironment(WORK . '/servers'));
+laravelFolder(FOLDER, databaseEnvironment(WORK . '/servers', withRedis: extension_loaded('redis')));
 \Runner\run($options, $cases, failed: static fn () => last_of_log() . substr(artisan('handled'), 0, 0));

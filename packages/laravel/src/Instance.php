@@ -4,13 +4,12 @@ declare(strict_types=1);
 
 namespace Spindle\Laravel;
 
-use Illuminate\Cache\{ArrayStore, CacheManager};
 use Illuminate\Contracts\Debug\ExceptionHandler;
 use Illuminate\Contracts\Http\Kernel;
 use Illuminate\Foundation\Application;
 use Illuminate\Foundation\Bootstrap\{RegisterProviders, SetRequestForConsole};
 use Illuminate\Http\Request;
-use Illuminate\Support\Facades\Facade;
+use Illuminate\Routing\{CompiledRouteCollection, Route};
 use Symfony\Component\ErrorHandler\Error\FatalError;
 
 /**
@@ -24,38 +23,20 @@ use Symfony\Component\ErrorHandler\Error\FatalError;
 final class Instance
 {
     /**
-     * Services that are made in the boot, if they are bound, so that they stay: most keep connections, or what is costly to make
-     * again. Those of an application are added by the setting `spindle.warm`.
+     * Services that are made in the boot, if they are bound, so that they stay: what is costly to make again. Those of an application
+     * are added by the setting `spindle.warm`.
      */
-    private const WARM = ['auth', 'cache', 'cookie', 'db', 'db.transactions', 'events', 'files', 'filesystem', 'hash', 'log', 'queue', 'redis', 'router',
-        'session', 'translator', 'url', 'validator', 'view'];
+    private const WARM = ['auth', 'cache', 'cookie', 'db', 'db.transactions', 'events', 'files', 'filesystem', 'hash', 'log', 'queue', 'router', 'session',
+        'translator', 'url', 'validator', 'view'];
 
-    /**
-     * What a request changes of these stays: they hold connections, channels and disks, or what is registered once by code that
-     * remembers this elsewhere, as models do with their listeners. What belongs to one request in them is reset one by one.
-     */
-    private const KEPT = [
-        CacheManager::class, \Illuminate\Contracts\Cache\Store::class, \Illuminate\Contracts\Events\Dispatcher::class,
-        \Illuminate\Contracts\Queue\Queue::class, \Illuminate\Database\ConnectionInterface::class, \Illuminate\Database\ConnectionResolverInterface::class,
-        \Illuminate\Filesystem\FilesystemManager::class, \Illuminate\Contracts\Filesystem\Filesystem::class, \Illuminate\Log\LogManager::class,
-        \Psr\Log\LoggerInterface::class, \Illuminate\Queue\QueueManager::class, \Illuminate\Contracts\Redis\Factory::class,
-        \Illuminate\Contracts\Redis\Connection::class, \Illuminate\Routing\Route::class,
-    ];
-
-    /** Static properties that applications set in a request; those of paginators are functions that find the current page. */
-    private const STATICS = [
-        \Illuminate\Database\Eloquent\Model::class => ['unguarded'],
-        \Illuminate\Database\Eloquent\Relations\Relation::class => ['morphMap'],
-        \Illuminate\Http\Resources\Json\JsonResource::class => ['wrap'],
-        \Illuminate\Pagination\AbstractPaginator::class => ['currentPathResolver', 'currentPageResolver', 'queryStringResolver', 'viewFactoryResolver', 'defaultView',
-            'defaultSimpleView'],
-    ];
+    /** What a request changes of these stays: code that registers a listener remembers this elsewhere, as models do. */
+    private const KEPT = [\Illuminate\Contracts\Events\Dispatcher::class, Route::class];
 
     private readonly Kernel $kernel;
     private readonly Snapshot $booted;
-    /** @var list<array{\ReflectionProperty, mixed}> */
-    private readonly array $statics;
-    private readonly string $locale;
+    private readonly Connections $connections;
+    private readonly GlobalScopes $scopes;
+    private readonly Statics $statics;
 
     private function __construct(private readonly Application $app)
     {
@@ -67,8 +48,10 @@ final class Instance
         foreach ([...self::WARM, ...$app->make('config')->get('spindle.warm', [])] as $service) {
             $app->bound($service) && $app->make($service);
         }
-        $this->locale = \Carbon\Carbon::getLocale();
-        $this->statics = self::statics();
+        $this->forgetControllers();
+        $this->scopes = new GlobalScopes($app->make('events'));
+        $this->statics = new Statics();
+        $this->connections = new Connections($app);
         $this->booted = new Snapshot($app, self::belongs(...));
     }
 
@@ -93,7 +76,7 @@ final class Instance
         $response = $this->kernel->handle($request);
         $response->send();
         $this->kernel->terminate($request, $response);
-        $this->reset($request);
+        $this->reset();
     }
 
     /**
@@ -111,69 +94,38 @@ final class Instance
         }
     }
 
-    private function reset(Request $request): void
+    private function reset(): void
     {
         $app = $this->app;
-        // Not every application has all providers.
-        $app->resolved('db') && $this->resetConnections();
-        $this->resetLog();
-        $cache = $app->resolved('cache') ? $app->make('cache') : null;
-        foreach ($cache instanceof CacheManager ? (new \ReflectionProperty($cache, 'stores'))->getValue($cache) : [] as $store) {
-            $store->getStore() instanceof ArrayStore && $store->getStore()->flush();
-        }
-        $route = $request->route();
-        if ($route instanceof \Illuminate\Routing\Route && method_exists($route, 'flushController')) {
-            $route->flushController();
+        $this->connections->close();
+        foreach ($app->make('log')->getChannels() as $channel) {
+            $logger = method_exists($channel, 'getLogger') ? $channel->getLogger() : $channel;
+            $logger instanceof \Monolog\ResettableInterface && $logger->reset();
         }
         $flushed = $app->make('config')->get('spindle.flush', []);
         $this->booted->restore();
+        $this->forgetControllers();
         $app->resolved('auth') && $app->make('auth')->forgetGuards();
         $app->forgetInstance('auth.driver');
         $app->forgetScopedInstances();
         foreach ($flushed as $service) {
             $app->forgetInstance($service);
         }
-        foreach ($this->statics as [$property, $value]) {
-            $property->setValue(null, $value);
-        }
-        \Carbon\Carbon::setLocale($this->locale);
-        \Illuminate\Support\Str::flushCache();
-        class_exists(\Illuminate\Support\Once::class) && \Illuminate\Support\Once::flush();
-        Facade::clearResolvedInstances();
+        $this->scopes->restore();
+        $this->statics->restore();
+        $this->connections->restore() || exit;
     }
 
-    /** Rolls back what the request has left open, and forgets what a connection knows of it. */
-    private function resetConnections(): void
+    /** A route keeps its controller, which may have the request that it was made for, also if another request has only looked at the route. */
+    private function forgetControllers(): void
     {
-        foreach ($this->app->make('db')->getConnections() as $name => $connection) {
-            $pdo = $connection->getRawPdo();
-            if ($connection->transactionLevel() > 0 || ($pdo instanceof \PDO && $pdo->inTransaction())) {
-                $this->app->make('log')->warning("A request has left a transaction open on the connection $name: it is rolled back");
-                try {
-                    $connection->transactionLevel() > 0 ? $connection->rollBack(0) : $pdo->rollBack();
-                } catch (\Throwable) {
-                    $this->app->make('db')->purge($name);
-                    continue;
-                }
-            }
-            $connection->flushQueryLog();
-            $connection->disableQueryLog();
-            $connection->forgetRecordModificationState();
-            if (method_exists($connection, 'resetTotalQueryDuration')) {
-                $connection->resetTotalQueryDuration();
-                $connection->allowQueryDurationHandlersToRunAgain();
-            }
+        $routes = $this->app->make('router')->getRoutes();
+        if ($routes instanceof CompiledRouteCollection) {
+            // It makes the routes of the cache anew for each match, but keeps those that were added to it.
+            $routes = (new \ReflectionProperty(CompiledRouteCollection::class, 'routes'))->getValue($routes);
         }
-    }
-
-    private function resetLog(): void
-    {
-        $log = $this->app->make('log');
-        method_exists($log, 'flushSharedContext') && $log->flushSharedContext();
-        foreach ($log->getChannels() as $channel) {
-            method_exists($channel, 'withoutContext') && $channel->withoutContext();
-            $logger = method_exists($channel, 'getLogger') ? $channel->getLogger() : $channel;
-            $logger instanceof \Monolog\ResettableInterface && $logger->reset();
+        foreach ($routes->getRoutes() as $route) {
+            $route->controller && $route->flushController();
         }
     }
 
@@ -186,25 +138,10 @@ final class Instance
             }
         }
         foreach ([$object::class, ...class_parents($object)] as $class) {
-            if (str_starts_with($class, 'Illuminate\\') || str_starts_with($class, 'Laravel\\')) {
+            if ($class === \Monolog\Logger::class || str_starts_with($class, 'Illuminate\\') || str_starts_with($class, 'Laravel\\')) {
                 return true;
             }
         }
         return false;
-    }
-
-    /** @return list<array{\ReflectionProperty, mixed}> */
-    private static function statics(): array
-    {
-        $found = [];
-        foreach (self::STATICS as $class => $names) {
-            foreach ($names as $name) {
-                if (property_exists($class, $name)) {
-                    $property = new \ReflectionProperty($class, $name);
-                    $property->isStatic() && $found[] = [$property, $property->getValue()];
-                }
-            }
-        }
-        return $found;
     }
 }

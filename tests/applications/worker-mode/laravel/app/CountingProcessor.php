@@ -9,7 +9,7 @@ final class CountingProcessor implements \Monolog\Processor\ProcessorInterface, 
 
     public function __invoke($record) // an array, or an object since Monolog 3
     {
-        $record['extra'] = ['record' => ++$this->records];
+        $record['extra'] += ['record' => ++$this->records];
         return $record;
     }
 

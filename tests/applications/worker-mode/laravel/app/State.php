@@ -14,11 +14,15 @@ final class State
     /** How many requests this instance has handled. */
     public static int $handled = 0;
     public static int $terminated = 0;
+    public static int $before = 0;
+    /** @var array<class-string, object> those that were there first */
+    public static array $translators = [];
+    public static ?\Illuminate\Database\Connection $connection = null;
 
     /** @return array<string, array{\Closure, \Closure}> */
     public static function kinds(): array
     {
-        return [
+        return ConnectionState::kinds() + StaticState::kinds() + [
             'configuration' => [fn () => Config::set('app.name', 'changed'), fn () => config('app.name')],
             'instance' => [fn () => App::instance('thing', 'changed'), fn () => App::bound('thing')],
             'binding' => [fn () => App::bind(Counter::class, fn () => new Counter(7)), fn () => app(Counter::class)->count],
@@ -43,7 +47,7 @@ final class State
             'queued cookie' => [fn () => Cookie::queue('left', 'changed'), fn () => count(Cookie::getQueuedCookies())],
             'shared with views' => [fn () => View::share('shared', 'changed'), fn () => View::shared('shared')],
             'views' => [fn () => View::addLocation(storage_path()), fn () => count(View::getFinder()->getPaths())],
-            'log context' => [fn () => Log::withContext(['who' => 'changed']), fn () => self::logged()],
+            'log context' => [fn () => Log::withContext(['who' => 'changed']), fn () => ConnectionState::logged('single')],
             'query log' => [fn () => DB::enableQueryLog() ?? DB::table('users')->count(), fn () => [DB::logging(), DB::getQueryLog()]],
             'written' => [fn () => DB::connection()->recordsHaveBeenModified(), fn () => DB::connection()->hasModifiedRecords()],
             'transaction' => [fn () => DB::beginTransaction() ?? DB::table('notes')->insert(['of' => 'state', 'text' => 'never']),
@@ -84,12 +88,5 @@ final class State
                 return self::LATER;
             }, fn () => self::$terminated - self::$terminated = 0],
         ];
-    }
-
-    /** What is in the log of a line that is logged now. */
-    private static function logged(): string
-    {
-        Log::info('looked at');
-        return substr(strrchr(rtrim(file_get_contents(storage_path('logs/laravel.log'))), "\n") ?: '', 22);
     }
 }

@@ -8,4 +8,5 @@ return [
             'password' => env('DB_PASSWORD'), 'charset' => 'utf8', 'prefix' => '', 'schema' => 'public', 'sslmode' => 'prefer'] + (env('POOL_MAX') ? ['pool' => ['max' => (int) env('POOL_MAX')]] : []),
     ],
     'migrations' => 'migrations',
+    'redis' => ['client' => env('REDIS_CLIENT', 'phpredis'), 'default' => $redis = ['host' => '127.0.0.1', 'port' => env('REDIS_PORT'), 'database' => 1], 'booted' => ['database' => 2] + $redis],
 ];

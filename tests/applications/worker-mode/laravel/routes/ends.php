@@ -1,7 +1,7 @@
 <?php
 
 use App\State;
-use Illuminate\Support\Facades\{DB, Route};
+use Illuminate\Support\Facades\{DB, Redis, Route};
 
 /** Requests that do not return. */
 Route::get('/exit', function (): never {
@@ -28,6 +28,13 @@ Route::get('/late', function () {
     DB::beginTransaction();
     DB::table('notes')->insert(['of' => 'ends', 'text' => 'never']);
     sleep(50);
+});
+Route::get('/redis', function () {
+    $redis = Redis::connection('booted')->client();
+    $id = $redis->rawCommand('client', 'id');
+    $redis->multi()->get('key');
+    Redis::connection()->client()->rawCommand('client', 'kill', 'id', $id);
+    return 'left';
 });
 Route::get('/notes', fn () => DB::table('notes')->where('of', 'ends')->count());
 Route::get('/slow', fn () => usleep(200_000) ?? 'slow for ' . request('n'));

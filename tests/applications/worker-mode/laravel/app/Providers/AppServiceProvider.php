@@ -3,6 +3,7 @@
 namespace App\Providers;
 
 use App\Counter;
+use Illuminate\Support\Facades\{Cache, DB, Log, Redis};
 
 final class AppServiceProvider extends \Illuminate\Support\ServiceProvider
 {
@@ -22,5 +23,10 @@ final class AppServiceProvider extends \Illuminate\Support\ServiceProvider
         auth()->guard('other');
         $this->app->make('auth.driver');
         session()->driver();
+        $this->app->instance('booted.connection', DB::connection());
+        DB::select('select 1');
+        Cache::store('array');
+        Log::channel('booted');
+        env('REDIS_PORT') && env('REDIS_IN_BOOT', true) && Redis::connection('booted')->client()->ping();
     }
 }
