@@ -24,7 +24,7 @@ $serve = fn(float $limit) => S\application(fn() => function () {
 }, 1, ['request_timeout' => $limit, 'cancel_grace' => 0.05]);
 
 // One that is not cut lets no other request have its place. The end of one may take longer than the next request may wait.
-$server = $serve(0.2);
+$server = $serve(2);
 echo S\get($server, '/?ends=1');
 do {
     $answer = S\get($server, '/');
