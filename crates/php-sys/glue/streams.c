@@ -202,10 +202,16 @@ zend_resource *spindle_stream_within(zend_object *object, uint32_t number)
 	}
 #endif
 	if (object->ce->ce_flags & ZEND_ACC_FINAL && object->handlers->get_gc) {
+		bool is_first = !EG(get_gc_buffer).start;
+
 		object->handlers->get_gc(object, &values, &count);
-	}
-	for (int i = 0; i < count && !found; i++) {
-		found = resource_of(&values[i], &number);
+		for (int i = 0; i < count && !found; i++) {
+			found = resource_of(&values[i], &number);
+		}
+		if (is_first && EG(get_gc_buffer).start) { /* memory that the script does not have otherwise */
+			efree(EG(get_gc_buffer).start);
+			EG(get_gc_buffer) = (zend_get_gc_buffer) {NULL, NULL, NULL};
+		}
 	}
 	return found;
 }
