@@ -431,7 +431,7 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
                 with(key, used_as(key == object.address()));
             }
         } else if let Some(resource) = value.as_resource().filter(|resource| !is_context(resource)) {
-            let stream = c::spindle_stream_of_filter(resource).unwrap_or(resource);
+            let stream = filtered_stream(resource);
             match groups::group_of_resource(stream) {
                 Some(group) => with(group, if of_streams { Mode::Both } else { used_as(false) }),
                 None => with(stream.address(), mode),
@@ -439,6 +439,11 @@ fn all_handles(frame: Frame, kind: CallKind, mut with: impl FnMut(usize, Mode)) 
         }
     }
     known(extension).hidden.handles(frame, is_given, mode, with);
+}
+
+/// Returns the stream of a filter, and other resources as they are.
+fn filtered_stream(resource: &Resource) -> &Resource {
+    c::spindle_stream_of_filter(resource).unwrap_or(resource)
 }
 
 /// Returns `true` for stream contexts, which are no handles: each stream opened with one is a handle of its own.
