@@ -108,7 +108,8 @@ impl Ends {
             return None;
         }
         let now = coroutine::now();
-        self.all.borrow_mut().retain(|end| !end.coroutine.is_done());
+        let done: Vec<End> = self.all.borrow_mut().extract_if(.., |end| end.coroutine.is_done()).collect();
+        drop(done); // not during the borrow: that may run PHP code
         let mut over = Vec::new();
         for end in self.all.borrow_mut().iter_mut().filter(|end| end.until.is_some_and(|until| until <= now)) {
             end.until = Some(now.saturating_add(end.again.max(MOST_OFTEN)));
