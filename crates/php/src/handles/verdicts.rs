@@ -256,7 +256,8 @@ const FREE: &str = "set_time_limit header_register_callback ob_start ob_flush ob
     array_replace array_replace_recursive array_keys array_key_first array_key_last array_values array_count_values
     array_column array_reverse array_pad array_flip array_change_key_case array_intersect_key array_diff_key array_rand
     array_sum array_product array_reduce array_filter array_map array_key_exists key_exists array_chunk array_combine
-    array_is_list array_unique sort rsort asort arsort ksort krsort natsort natcasesort usort uasort uksort array_intersect_ukey array_uintersect array_uintersect_assoc
+    array_is_list array_unique sort rsort asort arsort ksort krsort natsort natcasesort usort uasort uksort
+    array_intersect_ukey array_uintersect array_uintersect_assoc
     array_intersect_uassoc array_uintersect_uassoc array_diff_ukey array_udiff array_diff_uassoc array_udiff_assoc
     array_udiff_uassoc array_diff array_intersect array_diff_assoc array_intersect_assoc base64_encode base64_decode
     constant ip2long long2ip getenv putenv getopt get_current_user get_cfg_var error_get_last error_clear_last
