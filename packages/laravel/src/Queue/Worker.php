@@ -100,7 +100,7 @@ final class Worker extends \Illuminate\Queue\Worker
         $this->late = $job;
         $name = $job->resolveName();
         $marked = $job instanceof QueueJob && !$job->isDeletedOrReleased() && !$job->hasFailed();
-        $marked && self::isReleased($job, self::LATE);
+        $marked && self::setReleased($job, self::LATE);
         $this->replace("$name has taken longer than $seconds seconds: it is cancelled, and its worker is started again");
         try {
             $running->cancel(new CancellationException("$name has timed out after $seconds seconds"));
@@ -111,7 +111,7 @@ final class Worker extends \Illuminate\Queue\Worker
         } finally {
             $this->late = null;
             // Its code may have released it, which counts.
-            $marked && $job->isReleased() === self::LATE && self::isReleased($job, false);
+            $marked && $job->isReleased() === self::LATE && self::setReleased($job, false);
         }
     }
 
@@ -125,7 +125,7 @@ final class Worker extends \Illuminate\Queue\Worker
         return $running->isCompleted();
     }
 
-    private static function isReleased(QueueJob $job, bool|int $is): void
+    private static function setReleased(QueueJob $job, bool|int $is): void
     {
         \Closure::bind(static fn () => $job->released = $is, null, QueueJob::class)();
     }
