@@ -63,13 +63,13 @@ $endings = [
         PHP, "end of main\nUncaught Exception: of a coroutine\nshutdown\n"],
     'fatal in a coroutine' => [<<<'PHP'
         register_shutdown_function(fn() => print("shutdown\n"));
-        Async\spawn(function() { Async\delay(5); echo "never\n"; });
+        Async\spawn(function() { Async\delay(60_000); echo "never\n"; });
         Async\spawn(function() { Async\delay(1); trigger_error('it is fatal', E_USER_ERROR); });
         echo "end of main\n";
         PHP, "end of main\nFatal error: it is fatal\nshutdown\n"],
     'exit in a coroutine' => [<<<'PHP'
         register_shutdown_function(fn() => print("shutdown\n"));
-        Async\spawn(function() { Async\delay(5); echo "never\n"; });
+        Async\spawn(function() { Async\delay(60_000); echo "never\n"; });
         Async\spawn(function() { Async\delay(1); exit("exit\n"); });
         echo "end of main\n";
         PHP, "end of main\nexit\nshutdown\n"],

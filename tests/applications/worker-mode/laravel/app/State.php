@@ -15,8 +15,6 @@ final class State
     public static int $handled = 0;
     public static int $terminated = 0;
     public static int $before = 0;
-    /** @var array<class-string, object> those that were there first */
-    public static array $translators = [];
     public static ?\Illuminate\Database\Connection $connection = null;
 
     /** @return array<string, array{\Closure, \Closure}> */

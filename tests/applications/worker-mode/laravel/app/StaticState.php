@@ -37,7 +37,7 @@ final class StaticState
                 "strict mode of $class" => [fn () => $class::useStrictMode(false), fn () => $class::isStrictModeEnabled()],
                 "overflow of $class" => [fn () => $class::useMonthsOverflow(false) ?? $class::useYearsOverflow(false), fn () => [$class::shouldOverflowMonths(), $class::shouldOverflowYears()]],
                 "differences of $class" => [fn () => $class::setHumanDiffOptions($class::JUST_NOW), fn () => $class::getHumanDiffOptions()],
-                "translator of $class" => [fn () => $class::setTranslator(new Translator('de')), fn () => $class::getTranslator() === (State::$translators[$class] ??= $class::getTranslator())],
+                "translator of $class" => [fn () => $class::setTranslator(new class('de') extends Translator {}), fn () => get_debug_type($class::getTranslator())],
                 "locale of $class" => [fn () => $class::setLocale('de'), fn () => [$class::getLocale(), $class::create(2024)->dayName]],
             ];
         }
