@@ -109,6 +109,12 @@ impl Parts<'_> {
             self.before_name = before;
         }
         match token {
+            // Whoever updates that view sets what is the connection's.
+            Token::Word(name) | Token::Quoted(name)
+                if self.dialect == Dialect::Postgres && words::is_name(name, "pg_settings") =>
+            {
+                return false;
+            }
             Token::Word(name) if before == Before::ScopeDot => return self.variable(name),
             _ if before == Before::ScopeDot => return false,
             Token::Word(_) | Token::Quoted(_) if before == Before::Dot => {

@@ -47,6 +47,12 @@ impl Name {
     }
 }
 
+/// Returns `true` if a word, or a name in quotes, is this name.
+pub fn is_name(word: &[u8], name: &str) -> bool {
+    let word = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
+    word.eq_ignore_ascii_case(name.as_bytes())
+}
+
 /// Statements that leave nothing on their connection, if their parts do not.
 pub const STATEMENTS: &[&str] = &[
     "select", "insert", "update", "delete", "replace", "merge", "with", "values", "table", "show", "truncate",

@@ -227,6 +227,8 @@ fn statements_that_may_change_the_connection() {
         Effect::Changes,
         &[Postgres],
         &[
+            "update pg_settings set setting = 'b' where name = 'a'",
+            "with a as (update pg_catalog.\"pg_settings\" set setting = 'b' returning 1) select 1",
             "create table pg_temp.t (a int)",
             "create table \"pg_temp\".t (a int)",
             "create table U&\"pg_\\0074emp\".t (a int)",
