@@ -84,6 +84,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed=PHP_CONFIG");
     for file in [
         "glue/wrapper.h",
+        "glue/allocator.c",
         "glue/error_log.c",
         "glue/fibers.c",
         "glue/glue.c",
@@ -114,7 +115,8 @@ fn main() {
     let includes: Vec<&str> = includes.split_whitespace().collect();
 
     let mut glue = cc::Build::new();
-    glue.file("glue/error_log.c")
+    glue.file("glue/allocator.c")
+        .file("glue/error_log.c")
         .file("glue/fibers.c")
         .file("glue/glue.c")
         .file("glue/generators.c")

@@ -150,6 +150,8 @@ void spindle_gc_add(zend_get_gc_buffer *buffer, zval *value);
 HashTable *spindle_gc_use(zend_get_gc_buffer *buffer, zend_object *object, zval **table, int *count);
 bool spindle_takes_references(const zend_function *function, uint32_t count);
 bool spindle_call_closure(zval *closure, zval *result, uint32_t argc, zval *argv);
+/* Binds this module's calls of malloc() and its relatives to those of the process. Nothing may be allocated yet. */
+void spindle_take_allocator(void);
 /* Returns a new string. A lasting one outlives the request. */
 zend_string *spindle_string_new(const char *text, size_t length, bool is_lasting);
 zend_string *spindle_string_intern(const char *text, size_t length);

@@ -1,5 +1,5 @@
 --TEST--
-An allocator that is preloaded: the module frees nothing that the engine has allocated with it
+An allocator that is preloaded: what the engine, libc and Rust's library have allocated with it, the module frees with it
 --SKIPIF--
 <?php
 foreach (['jemalloc.so.2', 'tcmalloc.so.4', 'mimalloc.so.2'] as $name) if (glob("/usr/lib/*/lib$name")) exit;
@@ -8,32 +8,53 @@ die('skip reason: there is neither jemalloc nor tcmalloc nor mimalloc');
 <?php
 require __DIR__ . '/kit.inc';
 
-$code = <<<'PHP'
-    $key = new Async\Key('a key');
-    $scope = new Async\Scope();
-    for ($i = 0; $i < 50; $i++) {
-        $scope->spawn(function () use ($i): void {
-            gethostbyname('localhost');
-            file_put_contents('php://memory', file_get_contents(PHP_BINARY, length: 100_000));
-            shell_exec('true');
-            $i === 7 && throw new Exception("one");
-        });
-    }
-    try {
-        $scope->awaitCompletion(Async\timeout(60_000));
-    } catch (Exception $e) {
-        echo get_class($e), ' ', $key->description, "\n";
-    }
-    PHP;
+$programs = [
+    'calls' => <<<'PHP'
+        $key = new Async\Key('a key');
+        $scope = new Async\Scope();
+        for ($i = 0; $i < 50; $i++) {
+            $scope->spawn(function () use ($i): void {
+                gethostbyname('localhost');
+                file_put_contents('php://memory', file_get_contents(PHP_BINARY, length: 100_000));
+                shell_exec('true');
+                $i === 7 && throw new Exception("one");
+            });
+        }
+        try {
+            $scope->awaitCompletion(Async\timeout(60_000));
+        } catch (Exception $e) {
+            echo get_class($e), ' ', $key->description, "\n";
+        }
+        PHP,
+    // It resolves the links of its paths.
+    'server' => <<<'PHP'
+        $server = (new Async\Http\Server())->listen('127.0.0.1:0');
+        $server->fastcgi('/php/', 'unix:/nowhere', '.', ['sendfile' => ['/files/' => '.']]);
+        $server->worker(fn () => print($_SERVER['SCRIPT_NAME']));
+        Async\spawn($server->run(...));
+        echo file_get_contents("http://{$server->address()}/"), "\n";
+        $server->stop();
+        PHP,
+];
 foreach (['jemalloc.so.2', 'tcmalloc.so.4', 'mimalloc.so.2'] as $name) {
     if ($found = glob("/usr/lib/*/lib$name")) {
-        putenv("LD_PRELOAD=$found[0]");
-        $ended = T\command(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -r ' . escapeshellarg($code)); // some of PHP's own extensions abort there
-        putenv('LD_PRELOAD');
-        echo $ended, "\n";
+        foreach ($programs as $of => $code) {
+            foreach ([0, 1, 2] as $seed) {
+                putenv("LD_PRELOAD=$found[0]");
+                // Without a configuration: some of PHP's own extensions abort there.
+                $ended = T\command(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d async.seed=$seed -r " . escapeshellarg($code));
+                putenv('LD_PRELOAD');
+                echo "$of: $ended";
+            }
+        }
         break;
     }
 }
 ?>
 --EXPECT--
-[0] Exception a key
+calls: [0] Exception a key
+calls: [0] Exception a key
+calls: [0] Exception a key
+server: [0] /Standard input code
+server: [0] /Standard input code
+server: [0] /Standard input code
