@@ -25,7 +25,8 @@
 //! # Which objects
 //!
 //! All except: the object of this code and every object with a replacement (their calls reach the originals, found by
-//! address), libc and its parts, the loader, the vdso, sanitizer and valgrind run-times, and the exclusions.
+//! address), libc and its parts, the loader, the vdso, allocators, sanitizer and valgrind run-times, and the
+//! exclusions.
 //!
 //! One correction is made to Spindle's own object. If the executable has a canonical PLT stub for a hooked name, Spindle's
 //! entry may hold that stub, which jumps through the executable's entry, which is patched: the call of the original would
@@ -378,6 +379,7 @@ impl Patcher {
             || object.contains(own_code())
             || self.targets.iter().any(|target| object.contains(target.replacement))
             || self.targets.iter().all(|target| target.is_elsewhere(object))
+            || object.is_allocator()
         {
             return true;
         }

@@ -1,5 +1,7 @@
 --TEST--
 An allocator that is preloaded: what the engine, libc and Rust's library have allocated with it, the module frees with it
+--EXTENSIONS--
+pcntl
 --SKIPIF--
 <?php
 foreach (['jemalloc.so.2', 'tcmalloc.so.4', 'mimalloc.so.2'] as $name) if (glob("/usr/lib/*/lib$name")) exit;
@@ -35,14 +37,25 @@ $programs = [
         echo file_get_contents("http://{$server->address()}/"), "\n";
         $server->stop();
         PHP,
+    // The allocator takes its locks then, which are hooked as soon as a library with locks is loaded.
+    'fork' => <<<'PHP'
+        Async\spawn(function () {
+            Async\delay(1);
+            $child = pcntl_fork();
+            $child === 0 && exit(5);
+            pcntl_waitpid($child, $status);
+            echo pcntl_wexitstatus($status), "\n";
+        });
+        PHP,
 ];
+$locks = is_file(ini_get('extension_dir') . '/sqlite3.so') ? ' -d extension=sqlite3' : '';
 foreach (['jemalloc.so.2', 'tcmalloc.so.4', 'mimalloc.so.2'] as $name) {
     if ($found = glob("/usr/lib/*/lib$name")) {
         foreach ($programs as $of => $code) {
             foreach ([0, 1, 2] as $seed) {
                 putenv("LD_PRELOAD=$found[0]");
                 // Without a configuration: some of PHP's own extensions abort there.
-                $ended = T\command(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d async.seed=$seed -r " . escapeshellarg($code));
+                $ended = T\command(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . "$locks -d async.seed=$seed -r " . escapeshellarg($code));
                 putenv('LD_PRELOAD');
                 echo "$of: $ended";
             }
@@ -58,3 +71,6 @@ calls: [0] Exception a key
 server: [0] /Standard input code
 server: [0] /Standard input code
 server: [0] /Standard input code
+fork: [0] 5
+fork: [0] 5
+fork: [0] 5

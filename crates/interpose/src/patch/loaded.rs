@@ -128,6 +128,15 @@ impl<'a> Loaded<'a> {
         (!self.is_exe && self.name().is_empty()) || self.named(LIBC) || self.named(CHECKERS)
     }
 
+    /// Whether it has an allocator for the whole process. Our code allocates while it uses what its hooks use, and whoever waited
+    /// for one of an allocator's locks in a coroutine would leave others of them held.
+    pub(super) fn is_allocator(&self) -> bool {
+        let Some(dynamic) = self.dynamic().filter(|_| !self.is_exe) else { return false };
+        // SAFETY: `dynamic` was just made from an object that is mapped during the callback.
+        let found = unsafe { gnu_hash_lookup(&dynamic, b"malloc").or_else(|| sysv_hash_lookup(&dynamic, b"malloc")) };
+        found.is_some_and(|symbol| symbol.st_shndx != 0)
+    }
+
     /// Whether a function here is the C library's, or stands for it.
     pub(super) fn defines_libc(&self) -> bool {
         self.is_system() || self.named(LIBC_PARTS)
