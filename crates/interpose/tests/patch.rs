@@ -261,6 +261,17 @@ fn libc_is_never_patched() {
 }
 
 #[test]
+fn allocators_are_never_patched() {
+    isolated("allocators_are_never_patched", |fixtures| {
+        let library = Library::open(&fixtures.shared("patch_calls.c", "allocator.so", &["-DALLOCATOR"]));
+        let patcher = &mut patcher();
+        patcher.patch();
+        assert_hooked(&library, false);
+        assert_eq!(patched(patcher, &library.path), 0);
+    });
+}
+
+#[test]
 fn entries_put_back_by_somebody_are_patched_again() {
     isolated("entries_put_back_by_somebody_are_patched_again", |fixtures| {
         let library = Library::open(&fixtures.shared("patch_table.c", "table.so", &[]));

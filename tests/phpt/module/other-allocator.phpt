@@ -37,8 +37,10 @@ $programs = [
         echo file_get_contents("http://{$server->address()}/"), "\n";
         $server->stop();
         PHP,
-    // The allocator takes its locks then, which are hooked as soon as a library with locks is loaded.
+    // The allocator takes its locks then, which are hooked as soon as a library with locks is loaded. What it does for the hook depends on
+    // what was allocated before.
     'fork' => <<<'PHP'
+        for ($i = 0; $i < 20 * (int) ini_get('async.seed'); $i++) Async\spawn(Async\delay(...), 1);
         Async\spawn(function () {
             Async\delay(1);
             $child = pcntl_fork();
