@@ -110,7 +110,8 @@ function spindle(): string
 function serving(int $instances, string ...$options): Program
 {
     return new Program([spindle(), 'serve', 'vendor/spindle/laravel/serve.php', '--mode', 'application', '--instances', "$instances", '--listen', '127.0.0.1:0',
-        '--php', PHP_BINARY, '--extension', EXTENSION, '-d', 'error_reporting=8191', ...$options]);
+        // A busy machine is no reason to refuse requests.
+        '--set', 'queue_timeout=0', '--php', PHP_BINARY, '--extension', EXTENSION, '-d', 'error_reporting=8191', ...$options]);
 }
 
 function address(Program $server): string
