@@ -98,7 +98,7 @@ static PARTS: OnceLock<&'static [Part]> = OnceLock::new();
 /// Returns the description of the extension that PHP looks up when it loads one, with these parts. It is called by
 /// `get_module()` on the engine's thread; the parts of the first call stay.
 pub fn module_entry(parts: &'static [Part]) -> *mut sys::zend_module_entry {
-    // SAFETY: nothing of this module has run before.
+    // SAFETY: PHP calls this before any other code of the module; a second call finds all bound already.
     unsafe { sys::spindle_take_allocator() };
     let module = &raw mut sys::spindle_module_entry;
     PARTS.get_or_init(|| {
