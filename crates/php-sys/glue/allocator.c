@@ -7,7 +7,9 @@
 
 #ifdef __GLIBC__
 # include <dlfcn.h>
+# include <errno.h>
 # include <link.h>
+# include <stdio.h>
 # include <sys/mman.h>
 # include <unistd.h>
 
@@ -28,21 +30,17 @@ struct module {
 	const char *names;
 	const ElfW(Rela) *data, *calls;
 	size_t size_of_data, size_of_calls;
-	/* Where it has written addresses that are read-only since. */
-	uintptr_t sealed, sealed_end;
+	/* Where it has written addresses that are read-only since: whole pages. */
+	uintptr_t sealed;
+	size_t size_of_sealed;
 };
 
-static void store(const struct module *module, uintptr_t *entry, uintptr_t value)
+/* Some calls bound and others not would free what the other allocator has made: all of them are, or none goes on. */
+static void protect(const struct module *module, int how)
 {
-	uintptr_t size = (uintptr_t) sysconf(_SC_PAGESIZE), page = (uintptr_t) entry & -size;
-	bool is_sealed = page >= (module->sealed & -size) && page < (module->sealed_end & -size);
-
-	if (*entry == value || (is_sealed && mprotect((void *) page, size, PROT_READ | PROT_WRITE) != 0)) {
-		return;
-	}
-	*entry = value;
-	if (is_sealed) {
-		mprotect((void *) page, size, PROT_READ);
+	if (module->size_of_sealed != 0 && mprotect((void *) module->sealed, module->size_of_sealed, how) != 0) {
+		fprintf(stderr, "spindle: cannot take the allocator of this process: %s\n", strerror(errno));
+		_exit(255);
 	}
 }
 
@@ -56,7 +54,7 @@ static void rebind(const struct module *module, const ElfW(Rela) *entries, size_
 		for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 			void *found = strcmp(module->names + symbol->st_name, functions[i]) == 0 ? dlsym(process, functions[i]) : NULL;
 			if (found) {
-				store(module, (uintptr_t *) (module->base + entry->r_offset), (uintptr_t) found);
+				*(uintptr_t *) (module->base + entry->r_offset) = (uintptr_t) found;
 			}
 		}
 	}
@@ -65,6 +63,7 @@ static void rebind(const struct module *module, const ElfW(Rela) *entries, size_
 static int rebind_own(struct dl_phdr_info *object, size_t size, void *process)
 {
 	struct module module = {.base = object->dlpi_addr};
+	uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
 	bool is_own = false;
 
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -73,8 +72,8 @@ static int rebind_own(struct dl_phdr_info *object, size_t size, void *process)
 		if (segment->p_type == PT_DYNAMIC) {
 			is_own = start == (uintptr_t) _DYNAMIC;
 		} else if (segment->p_type == PT_GNU_RELRO) {
-			module.sealed = start;
-			module.sealed_end = start + segment->p_memsz;
+			module.sealed = start & -page;
+			module.size_of_sealed = ((start + segment->p_memsz) & -page) - module.sealed;
 		}
 	}
 	if (!is_own) {
@@ -90,8 +89,10 @@ static int rebind_own(struct dl_phdr_info *object, size_t size, void *process)
 			case DT_PLTRELSZ: module.size_of_calls = entry->d_un.d_val; break;
 		}
 	}
+	protect(&module, PROT_READ | PROT_WRITE);
 	rebind(&module, module.data, module.size_of_data, process);
 	rebind(&module, module.calls, module.size_of_calls, process);
+	protect(&module, PROT_READ);
 	return 1;
 }
 
