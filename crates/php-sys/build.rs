@@ -85,6 +85,7 @@ fn main() {
     for file in [
         "glue/wrapper.h",
         "glue/allocator.c",
+        "glue/interrupted.c",
         "glue/error_log.c",
         "glue/fibers.c",
         "glue/glue.c",
@@ -116,6 +117,7 @@ fn main() {
 
     let mut glue = cc::Build::new();
     glue.file("glue/allocator.c")
+        .file("glue/interrupted.c")
         .file("glue/error_log.c")
         .file("glue/fibers.c")
         .file("glue/glue.c")

@@ -208,6 +208,8 @@ void spindle_output_end_own(void);
 
 zend_object *spindle_exception_new(zend_class_entry *ce, const char *message);
 void spindle_throw(zend_object *exception);
+/* The exception in flight was thrown between two instructions of this frame: makes that safe, and frees what the second one would have. */
+void spindle_thrown_between(zend_execute_data *frame);
 void spindle_throw_error(const char *message);
 void spindle_argument_error(uint32_t number, bool is_type, const char *message);
 zend_object *spindle_exception_apart(zend_class_entry *ce, const char *message);

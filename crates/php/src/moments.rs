@@ -4,7 +4,7 @@
 use crate::author;
 #[cfg(lazy_objects)]
 use crate::engine::lazy_objects;
-use crate::engine::{linking, loading};
+use crate::engine::{hooks, linking, loading};
 use crate::fibers;
 use crate::handles::{handle_locks, matches, trampolines};
 use crate::isolation::{self, instance::Instance};
@@ -54,6 +54,7 @@ pub fn suspending(rt: &'static Runtime) {
 /// A fatal error has ended code of the running coroutine, which lives on.
 pub fn survived(rt: &'static Runtime) {
     loading::abandon(rt);
+    hooks::survived();
     isolation::forget_autoloads();
 }
 

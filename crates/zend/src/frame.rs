@@ -6,6 +6,7 @@ use std::{cell::Cell, ffi::c_void, mem::offset_of, ptr::NonNull, slice};
 declare! {
     // The frame is of a call in progress.
     safe fn zend_get_called_scope(frame: Frame) -> Option<Class>;
+    safe fn spindle_thrown_between(frame: Frame);
 }
 
 globals::cells! {
@@ -197,19 +198,11 @@ impl Frame {
         unsafe { self.fields().instruction.as_ref() }
     }
 
-    /// Makes the current instruction of PHP code, which has not begun, one that an exception may be thrown at. The engine takes
-    /// the pieces of an interpolated string for made from its first instruction on (`ZEND_ROPE_INIT`), and would free the first.
-    pub fn allow_throw(self) {
-        let rope = |instruction: &&sys::zend_op| u32::from(instruction.opcode) == sys::ZEND_ROPE_INIT;
-        if let Some(instruction) = self.instruction().filter(rope) {
-            // SAFETY: the member of results that lie in the frame: the distance in bytes.
-            let distance = unsafe { instruction.result.var } as usize;
-            let first = self.0.cast::<*mut sys::zend_string>().as_ptr().wrapping_byte_add(distance);
-            // SAFETY: the engine sets it before modules start; no one frees it.
-            let empty = unsafe { sys::zend_empty_string };
-            // SAFETY: the frame's place for the first piece, which the instruction is about to write.
-            unsafe { first.write(empty) };
-        }
+    /// Completes a throw that has happened between two instructions of PHP code, at an interrupt of the engine, which takes the
+    /// second one for begun: it would free what that one has not written, and not what it has not taken. Does nothing for frames
+    /// of internal functions, and where the exception is not in flight in this frame.
+    pub fn has_thrown_between(self) {
+        spindle_thrown_between(self);
     }
 
     /// Returns the innermost frame of PHP code, from this one on.

@@ -81,6 +81,7 @@ pub fn install() {
     }
     TOP_LEVEL.files.set(0);
     TOP_LEVEL.has_begun.set(false);
+    survived();
     engine::begin_output(false);
     gate::reset();
     request::begin();
@@ -256,23 +257,40 @@ extern "C" fn collect() -> c_int {
 }
 
 extern "C" fn interrupt(frame: Option<Frame>) {
-    serve_interrupt(frame, INTERRUPT_HOOK.original());
+    interrupted(frame, INTERRUPT_HOOK.original());
 }
 
-/// Is called by compiled code directly; otherwise by [`interrupt`], as the original or by it, and then switches are forbidden.
+/// The frame of the interrupt that [`interrupt`] passes on.
+static PASSED_ON: PhpStatic<Cell<Option<Frame>>> = PhpStatic::new(Cell::new(None));
+
+/// Is called by compiled code directly; otherwise by [`interrupt`], as the original or by it.
 extern "C" fn interrupt_early(frame: Option<Frame>) {
     let original = EARLY_INTERRUPT_HOOK.original();
-    if scheduler::existing().is_some_and(|rt| rt.can_switch()) {
-        serve_interrupt(frame, original);
+    if PASSED_ON.get() != frame {
+        interrupted(frame, original);
     } else if let Some(original) = original {
         original(frame);
     }
 }
 
-fn serve_interrupt(frame: Option<Frame>, original: Option<Interrupt>) {
-    if let Some(frame) = frame {
-        frame.allow_throw();
+/// A fatal error has ended code of the running coroutine, maybe a handler that an interrupt has called, or the request before.
+pub fn survived() {
+    PASSED_ON.set(None);
+}
+
+/// Serves an interrupt, and an exception that is thrown meanwhile.
+fn interrupted(frame: Option<Frame>, original: Option<Interrupt>) {
+    let was_in_flight = exception::is_in_flight();
+    serve_interrupt(frame, original);
+    if let Some(frame) = frame
+        && !was_in_flight
+        && exception::is_in_flight()
+    {
+        frame.has_thrown_between();
     }
+}
+
+fn serve_interrupt(frame: Option<Frame>, original: Option<Interrupt>) {
     if let Some(rt) = scheduler::existing() {
         overflow::at_interrupt();
         moments::vm_interrupted(frame);
@@ -283,8 +301,13 @@ fn serve_interrupt(frame: Option<Frame>, original: Option<Interrupt>) {
         }
     }
     if let Some(original) = original {
+        let pass_on = || {
+            let outer = PASSED_ON.replace(frame);
+            original(frame);
+            PASSED_ON.set(outer);
+        };
         // PHP blocks switches of its own fibers in signal handlers, too: calls there are made in place.
-        let run = || gate::without_switch(|| original(frame));
+        let run = || gate::without_switch(pass_on);
         if scheduler::existing().is_some() { exception::put_aside_in_interrupt(run) } else { run() }
     }
 }
