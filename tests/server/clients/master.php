@@ -14,6 +14,12 @@ function gated(string $text): string
     return app('gated.php', "file_put_contents(__DIR__ . '/begun', getmypid()); while (!file_exists(__DIR__ . '/go')) usleep(10_000); return fn() => '$text';");
 }
 
+/** How many workers serve, as the command says at its admin address. */
+function that_serve(): int
+{
+    return count(array_filter(status()['workers'], fn($worker) => $worker['stage'] === 'serving'));
+}
+
 /** How often a line that the command has said contains this. */
 function said(Serving $serve, string $text): int
 {
@@ -161,6 +167,7 @@ $cases['serve: the last lines wait for a reader, and not for ever'] = function (
 $cases['serve: signals while it reloads are one further reload, which has the last code'] = function () {
     $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('gated.php', "return fn() => 'first';"));
     $reload = fn() => popen(escapeshellarg(dirname(EXTENSION) . '/spindle') . ' reload ' . WORK . '/admin.sock 2>&1; echo $?', 'r');
+    until(fn() => that_serve() === 2); // the other worker is not to boot with what comes now
     gated('second');
     $one = $reload();
     until(fn() => (int) @file_get_contents(WORK . '/begun'));
@@ -197,8 +204,7 @@ $cases['serve: signals while it reloads are one further reload, which has the la
 };
 $cases['serve: a reload fails when one of its workers crashes that was ready before the others'] = function () {
     $serve = new Serving('--workers', '2', '--admin', 'unix:' . WORK . '/admin.sock', app('gated.php', "return fn() => 'first';"));
-    $serving = fn() => count(array_filter(status()['workers'], fn($worker) => $worker['stage'] === 'serving'));
-    until(fn() => $serving() === 2);
+    until(fn() => that_serve() === 2);
     foreach ([SIGSEGV => 'was ended by signal 11', SIGTERM => ''] as $signal => $how) {
         @rmdir(WORK . '/one');
         array_map(fn($file) => @unlink(WORK . "/$file"), ['early', 'late', 'go']);
@@ -219,7 +225,7 @@ $cases['serve: a reload fails when one of its workers crashes that was ready bef
         }
         same("spindle: the new PHP $how before it had taken over: the old one goes on\n1\n", stream_get_contents($reload));
         same(array_fill(0, 10, 'first'), array_map(fn() => $serve->get('/'), range(1, 10)));
-        same(2, $serving());
+        same(2, that_serve());
         until(fn() => !lives(file_get_contents(WORK . '/late')));
     }
     $serve->signal();
