@@ -1,6 +1,9 @@
 /* Exceptions that are thrown between two instructions of PHP code, as by handlers of signals. The engine takes the second one for
  * begun: it leaves the operands of that one to it, and frees what it writes first, which it has not. */
 #include "glue.h"
+#if PHP_VERSION_ID >= 80400
+# include "zend_frameless_function.h" /* calls without a frame */
+#endif
 
 static bool is_live(const zend_op_array *code, uint32_t at, uint32_t var)
 {
@@ -97,6 +100,12 @@ void spindle_thrown_between(zend_execute_data *frame)
 	if (next < code->opcodes || next >= code->opcodes + code->last) {
 		return;
 	}
+#if PHP_VERSION_ID >= 80400
+	/* An interrupt of such a call comes when it is over, too; its operands may be freed, and only PHP knows. */
+	if (ZEND_OP_IS_FRAMELESS_ICALL(next->opcode)) {
+		return;
+	}
+#endif
 	uint32_t at = next - code->opcodes;
 	begin(frame, next);
 	if (at > 0 && has_value(next - 1) && takes(next, next[-1].result.var) && !is_live(code, at, next[-1].result.var)) {

@@ -10,8 +10,10 @@ pcntl
 --FILE--
 <?php
 require __DIR__ . '/interrupted.inc';
-interrupted(1_000);
-Async\await(Async\spawn(interrupted(...), 400));
+// Since PHP 8.4 no one can tell whether a call without a frame has begun: its operands stay, as without Spindle.
+$allowed = PHP_VERSION_ID < 80400 ? 5_000 : PHP_INT_MAX;
+interrupted(1_000, $allowed);
+Async\await(Async\spawn(interrupted(...), 400, $allowed));
 ?>
 --EXPECT--
 1000, and nothing is left
