@@ -72,7 +72,7 @@ function attempt(string $php, array $command, ?string $expected): array
     [$status, $printed] = run($php, $command);
     if (!str_contains($expected ?? '', 'has blocked the event loop')) {
         // On a busy machine a coroutine has it for long that does little.
-        $printed = preg_replace('/^(PHP )?Warning: +Coroutine #.* has blocked the event loop for .*\n/m', '', $printed);
+        $printed = preg_replace('/^(PHP )?Warning: +.*(?:has blocked the event loop for|event loop was blocked here) .*\n/m', '', $printed);
     }
     return [match (true) {
         $status !== 0 => "ended with status $status",
