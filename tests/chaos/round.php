@@ -136,9 +136,10 @@ for ($part = 0; $part < PARTS; $part++) {
     $memory[] = \memory_get_usage();
 }
 no_descriptor_left($check, $open);
-// What leaks does so in each part; a table that is doubled grows in one.
+// What leaks does so in each part; a table that is doubled grows in one. Not what mysqlnd loses of a connection (28 KB) that fails in
+// the last packet of mysqli_prepare(): it forgets the statement's data (mysqlnd_stmt_prepare_read_eof).
 $grown = \min(\array_map(fn($after, $before) => $after - $before, \array_slice($memory, 1), \array_slice($memory, 0, -1)));
-$grown < 500 * WORKS / PARTS or $check->problem("memory grew by $grown bytes and more in each part");
+$grown < 1_000 * WORKS / PARTS or $check->problem("memory grew by $grown bytes and more in each part");
 
 $never->cancel();
 try {
