@@ -1,6 +1,6 @@
 <?php
 // needs: redis ext:redis
-// stock hangs: EINTR
+// stock hangs: EINTR ENOMEM
 namespace Matrix;
 
 return ['work' => function (int $copy): array {
