@@ -112,7 +112,8 @@ void spindle_thrown_between(zend_execute_data *frame)
 		zval_ptr_dtor_nogc(ZEND_CALL_VAR(frame, next[-1].result.var));
 	}
 	for (int i = 0; i < code->last_live_range && code->live_range[i].start < at; i++) {
-		if (code->live_range[i].end == at) {
+		/* A new object has another range from when its constructor has returned. */
+		if (code->live_range[i].end == at && !is_live(code, at, code->live_range[i].var & ~ZEND_LIVE_MASK)) {
 			free_operand(frame, &code->live_range[i], next);
 		}
 	}
