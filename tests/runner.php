@@ -9,6 +9,13 @@ namespace Runner;
 
 require_once __DIR__ . '/free_port.php';
 
+/** Where the function that calls this was called. */
+function place(): string
+{
+    ['file' => $file, 'line' => $line] = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 2)[1];
+    return ' in ' . basename($file) . ":$line";
+}
+
 /** Ends a run that cannot begin, or go on: without a closing line, with status 2. */
 function fail(string $why): never
 {

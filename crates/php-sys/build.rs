@@ -85,7 +85,6 @@ fn main() {
     for file in [
         "glue/wrapper.h",
         "glue/allocator.c",
-        "glue/interrupted.c",
         "glue/error_log.c",
         "glue/fibers.c",
         "glue/glue.c",
@@ -95,6 +94,7 @@ fn main() {
         "glue/instance_objects.c",
         "glue/instances.c",
         "glue/instances.h",
+        "glue/interrupted.c",
         "glue/lazy.c",
         "glue/marks.c",
         "glue/request_end.c",
@@ -117,7 +117,6 @@ fn main() {
 
     let mut glue = cc::Build::new();
     glue.file("glue/allocator.c")
-        .file("glue/interrupted.c")
         .file("glue/error_log.c")
         .file("glue/fibers.c")
         .file("glue/glue.c")
@@ -126,6 +125,7 @@ fn main() {
         .file("glue/instance_extensions.c")
         .file("glue/instance_objects.c")
         .file("glue/instances.c")
+        .file("glue/interrupted.c")
         .file("glue/lazy.c")
         .file("glue/marks.c")
         .file("glue/request_end.c")

@@ -1,5 +1,6 @@
-/* Exceptions that are thrown between two instructions of PHP code, as by handlers of signals. The engine takes the second one for
- * begun: it leaves the operands of that one to it, and frees what it writes first, which it has not. */
+/* Exceptions that are thrown between two instructions of PHP code, by signal handlers for example. The engine treats the next
+ * instruction as one that has begun: it does not free its operands, which the instruction would have done, and it frees what the
+ * instruction writes first, which is not there yet. */
 #include "glue.h"
 #if PHP_VERSION_ID >= 80400
 # include "zend_frameless_function.h" /* calls without a frame */

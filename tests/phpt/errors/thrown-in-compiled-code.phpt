@@ -1,5 +1,5 @@
 --TEST--
-A signal handler that throws between two instructions of code that the JIT has compiled, which there is a coroutine beside, or not
+A signal handler that throws between two instructions of code that the JIT has compiled, with and without a coroutine
 --INI--
 opcache.enable_cli=1
 opcache.file_update_protection=0

@@ -62,22 +62,15 @@ function curl(App $app, string $path, string $options = ''): string
     return shell("curl -s --cacert " . WORK . "/one.pem --max-time 30 $options " . escapeshellarg("$app->url$path"));
 }
 
-/** Where the function that calls this was called. */
-function place(): string
-{
-    ['file' => $file, 'line' => $line] = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 2)[1];
-    return ' in ' . basename($file) . ":$line";
-}
-
 function same(mixed $expected, mixed $found): void
 {
-    $expected === $found || throw new \Exception('expected ' . var_export($expected, true) . ', found ' . var_export($found, true) . place());
+    $expected === $found || throw new \Exception('expected ' . var_export($expected, true) . ', found ' . var_export($found, true) . \Runner\place());
 }
 
 function until(callable $condition, int $seconds = 60): void
 {
     for ($start = microtime(true); !$condition(); usleep(10_000)) {
-        microtime(true) < $start + $seconds || throw new \Exception('it does not come' . place());
+        microtime(true) < $start + $seconds || throw new \Exception('it does not come' . \Runner\place());
     }
 }
 

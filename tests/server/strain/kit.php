@@ -84,16 +84,9 @@ function php(string ...$settings): array
     return $command;
 }
 
-/** Where the function that calls this was called. */
-function place(): string
-{
-    ['file' => $file, 'line' => $line] = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 2)[1];
-    return ' in ' . basename($file) . ":$line";
-}
-
 function same(mixed $expected, mixed $found): void
 {
-    $expected === $found || throw new \Exception('expected ' . var_export($expected, true) . ', found ' . var_export($found, true) . place());
+    $expected === $found || throw new \Exception('expected ' . var_export($expected, true) . ', found ' . var_export($found, true) . \Runner\place());
 }
 
 /** What must hold with --long, and else is only told. */
@@ -105,6 +98,6 @@ function limit(bool $holds, string $what): void
 function until(callable $condition): void
 {
     for ($start = microtime(true); !$condition(); usleep(10_000)) {
-        microtime(true) < $start + 60 || throw new \Exception('it does not come' . place());
+        microtime(true) < $start + 60 || throw new \Exception('it does not come' . \Runner\place());
     }
 }
